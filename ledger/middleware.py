@@ -1,0 +1,73 @@
+"""Who is here and in which company: the scope, the origin, the language and the time zone of a request."""
+
+import uuid
+import zoneinfo
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone, translation
+
+from ledger import audit, tenancy
+from ledger.models import Access, Company, Membership, Via
+
+SESSION_COMPANY = "company"
+
+
+def companies_of(user_id: uuid.UUID) -> list[uuid.UUID]:
+    """The companies that a person may enter, oldest access first."""
+    return list(Access.objects.filter(user_id=user_id).order_by("id").values_list("tenant_id", flat=True))
+
+
+def chosen_company(request: HttpRequest) -> uuid.UUID | None:
+    """The company of this session: the one chosen, if still open to the person, else the first."""
+    if not request.user.is_authenticated:
+        return None
+    open_to = companies_of(request.user.pk)
+    wish = request.session.get(SESSION_COMPANY)
+    return next((c for c in open_to if str(c) == wish), open_to[0] if open_to else None)
+
+
+class TenantMiddleware:
+    """Runs each sync view inside its company's scope. Async views enter scopes themselves, for each read.
+
+    Sets `request.member` (None for strangers and in async views) and `request.company`.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[..., Any]) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: Any, view: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        request.member = request.company = None
+        if iscoroutinefunction(view) or getattr(view, "outside_tenant", False):
+            return None
+        company_id = chosen_company(request)
+        if company_id is None:
+            return None
+        with (
+            audit.entering(Via.WEB, request.META.get("REMOTE_ADDR", "")),
+            tenancy.tenant(company_id),
+        ):
+            request.company = Company.objects.get(pk=company_id)
+            request.member = Membership.objects.filter(user_id=request.user.pk, active=True).first()
+            if request.member is None:
+                return None
+            request.member.user = request.user
+            zone = request.member.timezone or request.company.timezone
+            with timezone.override(zoneinfo.ZoneInfo(zone)), translation.override(request.user.language):
+                response = view(request, *args, **kwargs)
+                if hasattr(response, "render") and callable(response.render):
+                    response = response.render()
+            return response
+

@@ -1,0 +1,42 @@
+"""What every business row has."""
+
+from django.db import models
+from django.utils import timezone
+
+from ledger.tenancy import TenantForeignKey, TenantModel
+
+
+class Via(models.TextChoices):
+    """The door through which a row came in."""
+
+    WEB = "web"
+    AGENT = "agent"
+    MCP = "mcp"
+    API = "api"
+    WHATSAPP = "whatsapp"
+    IMPORT = "import"
+    PORTAL = "portal"
+    WEBHOOK = "webhook"
+    ADMIN = "admin"
+    SYSTEM = "system"
+
+
+class BusinessModel(TenantModel):
+    """A row of the business: its public ref, its optimistic lock, who made and last changed it, its trash mark."""
+
+    ref = models.CharField(max_length=24, editable=False)
+    version = models.PositiveIntegerField(default=1, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = TenantForeignKey("ledger.Membership", null=True, related_name="+", editable=False)
+    created_via = models.CharField(max_length=12, choices=Via, default=Via.SYSTEM, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_by = TenantForeignKey("ledger.Membership", null=True, related_name="+", editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
+    deleted_by = TenantForeignKey("ledger.Membership", null=True, related_name="+", editable=False)
+    search = models.TextField(default="", blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.ref

@@ -13,27 +13,15 @@ from enum import StrEnum
 from babel.numbers import format_currency, get_currency_precision
 from django.utils.translation import gettext as _
 
-from ledger.errors import DomainError
+from ledger.cents import MAX_CENTS as MAX_CENTS
+from ledger.cents import QUANTITY, UNIT_PRICE, bounded, divided, rate, scaled, whole_cents
+from ledger.cents import MoneyError as MoneyError
+from ledger.cents import Rounding as Rounding
+from ledger.cents import share_out as share_out
 from ledger.locales import babel_locale
 from ledger.locales import plain as plain
 
-MAX_CENTS = 99_999_999_999_999
-"""Just under a trillion: far above any job, far below BIGINT, so that sums of documents fit too."""
-
-_QUANTITY, _UNIT_PRICE, _PERCENT = (12, 3), (14, 4), (6, 3)
-_DIGITS = 40  # more decimals than this are refused unread: 1e-999999 costs nothing
 _MACHINE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,2})?")
-
-
-class MoneyError(DomainError, ValueError):
-    """An amount, a quantity or a percentage that the books cannot hold."""
-
-
-class Rounding(StrEnum):
-    """What becomes of half a cent: away from zero, or to the even neighbour."""
-
-    HALF_UP = "half_up"
-    HALF_EVEN = "half_even"
 
 
 class TaxMode(StrEnum):
@@ -65,7 +53,7 @@ class Portion:
         """What it comes to, in cents. Raises MoneyError if it is negative or more than the whole."""
         if self.percent is not None:
             return percent_of(whole, self.percent, rounding)
-        part = _whole_cents(self.cents, field)
+        part = whole_cents(self.cents, field)
         if part > whole:
             raise MoneyError("MORE_THAN_THE_WHOLE", _("That is more than the whole amount."), field=field, most=whole)
         return part
@@ -92,13 +80,20 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class MoneySettings:
-    """How a document is computed; frozen with it, so that it can be computed again."""
+    """How a document is computed; frozen with it, so that it can be computed again.
+
+    The three modes may be given as stored strings; an unknown one raises ValueError.
+    """
 
     tax_mode: TaxMode = TaxMode.EXCLUSIVE
     tax_rounding: TaxRounding = TaxRounding.PER_RATE
     rounding: Rounding = Rounding.HALF_UP
     discount: Portion | None = None
     deposit: Portion | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("tax_mode", TaxMode), ("tax_rounding", TaxRounding), ("rounding", Rounding)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +122,7 @@ class TaxLine:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A document in cents: `total = subtotal - discount` (and `+ tax`, when prices exclude it); `balance = total - deposit`."""
+    """A document in cents: `total = subtotal - discount`, `+ tax` if prices exclude it; `balance = total - deposit`."""
 
     lines: tuple[LineTotals, ...]
     tax_lines: tuple[TaxLine, ...]
@@ -169,7 +164,7 @@ def totals(lines: Sequence[Line], settings: MoneySettings) -> Totals:
     rounding = settings.rounding
     priced = [_priced(line, rounding) for line in lines]
     counted = [net if line.counts else 0 for line, (_gross, _off, net) in zip(lines, priced, strict=True)]
-    subtotal = _bounded(sum(counted))
+    subtotal = bounded(sum(counted))
     discount = settings.discount.of(subtotal, rounding, "discount") if settings.discount else 0
     shares = share_out(discount, counted)
     rows = tuple(
@@ -179,35 +174,23 @@ def totals(lines: Sequence[Line], settings: MoneySettings) -> Totals:
     tax_lines = _tax_lines(lines, rows, settings)
     tax = sum(t.tax for t in tax_lines)
     added = tax if settings.tax_mode is TaxMode.EXCLUSIVE else 0
-    total = _bounded(subtotal - discount + added)
+    total = bounded(subtotal - discount + added)
     deposit = settings.deposit.of(total, rounding, "deposit") if settings.deposit else 0
     return Totals(rows, tax_lines, subtotal, discount, tax, total, deposit, total - deposit)
 
 
 def line_amount(quantity: Decimal, unit_price: Decimal, rounding: Rounding = Rounding.HALF_UP) -> int:
     """Quantity times unit price in cents, rounded once. Raises MoneyError as `totals` does."""
-    units = _scaled(quantity, _QUANTITY, "quantity")
+    units = scaled(quantity, QUANTITY, "quantity")
     if units == 0:
         raise MoneyError("QUANTITY_NOT_POSITIVE", _("The quantity must be more than zero."), field="quantity")
-    price = _scaled(unit_price, _UNIT_PRICE, "unit_price")
-    return _bounded(_divided(units * price, 100_000, rounding))
+    price = scaled(unit_price, UNIT_PRICE, "unit_price")
+    return bounded(divided(units * price, 100_000, rounding))
 
 
 def percent_of(cents: int, percent: Decimal, rounding: Rounding = Rounding.HALF_UP) -> int:
     """A percentage (0 to 100) of an amount, in cents, rounded once."""
-    return _divided(_whole_cents(cents, "amount") * _rate(percent, "percent"), 100_000, rounding)
-
-
-def share_out(cents: int, weights: Sequence[int]) -> list[int]:
-    """Cents spread over weights by largest remainder, ties to the earlier one; the shares add up exactly (H04)."""
-    whole = sum(weights)
-    if cents == 0 or whole == 0:
-        return [0] * len(weights)
-    shares = [cents * weight // whole for weight in weights]
-    by_remainder = sorted(range(len(weights)), key=lambda at: (-(cents * weights[at] % whole), at))
-    for at in by_remainder[: cents - sum(shares)]:
-        shares[at] += 1
-    return shares
+    return divided(whole_cents(cents, "amount") * rate(percent, "percent"), 100_000, rounding)
 
 
 def parse_money(text: str) -> int:
@@ -223,7 +206,7 @@ def parse_money(text: str) -> int:
 
 
 def amount_text(cents: int) -> str:
-    """The machine form of an amount: 15000 is "150.00". The inverse of `parse_money`, with a sign where there is one."""
+    """The machine form of an amount: 15000 is "150.00", -5 is "-0.05". The inverse of `parse_money`."""
     sign = "-" if cents < 0 else ""
     whole, fraction = divmod(abs(cents), 100)
     return f"{sign}{whole}.{fraction:02d}"
@@ -241,12 +224,12 @@ def format_money(cents: int, currency: str, locale: str) -> str:
     Raises MoneyError for a currency that does not have two decimals.
     """
     if get_currency_precision(currency) != 2:
-        raise MoneyError("CURRENCY_UNSUPPORTED", _("Only currencies with two decimals are kept here."), currency=currency)
+        raise MoneyError("CURRENCY_UNSUPPORTED", _("Only currencies with two decimals are kept."), currency=currency)
     return str(format_currency(Decimal(cents).scaleb(-2), currency, locale=babel_locale(locale)))
 
 
 def _priced(line: Line, rounding: Rounding) -> tuple[int, int, int]:
-    """Gross, discount and net of a line. The discount comes off the rounded gross, so 100 % leaves exactly nothing (H01)."""
+    """Gross, discount and net of a line. The discount comes off the rounded gross, so 100 % leaves nothing (H01)."""
     gross = line_amount(line.quantity, line.unit_price, rounding)
     discount = line.discount.of(gross, rounding, "discount") if line.discount else 0
     return gross, discount, gross - discount
@@ -255,67 +238,18 @@ def _priced(line: Line, rounding: Rounding) -> tuple[int, int, int]:
 def _tax_lines(lines: Sequence[Line], rows: Sequence[LineTotals], settings: MoneySettings) -> tuple[TaxLine, ...]:
     bases: dict[int, list[int]] = {}
     for line, row in zip(lines, rows, strict=True):
-        rate = _rate(line.tax_rate, "tax_rate")
+        thousandths = rate(line.tax_rate, "tax_rate")
         if row.counts:
-            bases.setdefault(rate, []).append(row.taxable)
+            bases.setdefault(thousandths, []).append(row.taxable)
     tax_lines = []
-    for rate, taxable in sorted(bases.items()):
+    for thousandths, taxable in sorted(bases.items()):
         parts = taxable if settings.tax_rounding is TaxRounding.PER_LINE else [sum(taxable)]
-        tax = sum(_tax(part, rate, settings) for part in parts)
-        tax_lines.append(TaxLine(Decimal(rate).scaleb(-3), sum(taxable), tax))
+        tax = sum(_tax(part, thousandths, settings) for part in parts)
+        tax_lines.append(TaxLine(Decimal(thousandths).scaleb(-3), sum(taxable), tax))
     return tuple(tax_lines)
 
 
-def _tax(base: int, rate: int, settings: MoneySettings) -> int:
+def _tax(base: int, thousandths: int, settings: MoneySettings) -> int:
     """Tax on a base at a rate in thousandths of a percent; inclusive prices are worked backwards (H07)."""
-    divisor = 100_000 if settings.tax_mode is TaxMode.EXCLUSIVE else 100_000 + rate
-    return _divided(base * rate, divisor, settings.rounding)
-
-
-def _divided(numerator: int, denominator: int, rounding: Rounding) -> int:
-    """A quotient of whole numbers (zero or more) rounded to a whole number."""
-    quotient, remainder = divmod(numerator, denominator)
-    doubled = remainder * 2
-    if doubled > denominator or (doubled == denominator and (rounding is Rounding.HALF_UP or quotient % 2)):
-        quotient += 1
-    return quotient
-
-
-def _scaled(value: Decimal, column: tuple[int, int], field: str) -> int:
-    """The value in its column's smallest unit. Nothing is rounded away: what does not fit is refused."""
-    digits, places = column
-    if not isinstance(value, Decimal) or not value.is_finite():
-        raise MoneyError("NOT_A_NUMBER", _("That is not a number."), field=field)
-    if value < 0:
-        raise MoneyError("NEGATIVE_AMOUNT", _("That may not be negative."), field=field)
-    if not value:
-        return 0
-    if value.adjusted() >= digits - places:
-        raise MoneyError("AMOUNT_TOO_LARGE", _("That number is too large."), field=field)
-    exponent = value.as_tuple().exponent
-    numerator, denominator = value.as_integer_ratio() if exponent >= -_DIGITS else (1, 10**_DIGITS)
-    scaled, beyond = divmod(numerator * 10**places, denominator)
-    if beyond:
-        raise MoneyError("TOO_MANY_DECIMALS", _("That number has too many decimals."), field=field, most=places)
-    return scaled
-
-
-def _rate(percent: Decimal, field: str) -> int:
-    thousandths = _scaled(percent, _PERCENT, field)
-    if thousandths > 100_000:
-        raise MoneyError("PERCENT_ABOVE_100", _("A percentage may not be more than 100."), field=field)
-    return thousandths
-
-
-def _whole_cents(cents: int | None, field: str) -> int:
-    if not isinstance(cents, int) or isinstance(cents, bool):
-        raise MoneyError("NOT_A_NUMBER", _("That is not a number."), field=field)
-    if cents < 0:
-        raise MoneyError("NEGATIVE_AMOUNT", _("That may not be negative."), field=field)
-    return _bounded(cents)
-
-
-def _bounded(cents: int) -> int:
-    if cents > MAX_CENTS:
-        raise MoneyError("AMOUNT_TOO_LARGE", _("That number is too large."), most=MAX_CENTS)
-    return cents
+    divisor = 100_000 if settings.tax_mode is TaxMode.EXCLUSIVE else 100_000 + thousandths
+    return divided(base * thousandths, divisor, settings.rounding)

@@ -89,7 +89,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "ledger.tenancy.TenantMiddleware",
+    "ledger.middleware.TenantMiddleware",
 ]
 ROOT_URLCONF = "ledger.urls"
 ASGI_APPLICATION = "ledger.asgi.application"

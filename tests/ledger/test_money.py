@@ -325,7 +325,8 @@ def test_any_pair_of_numbers_is_an_amount_or_a_clear_refusal(quantity, unit_pric
     try:
         cents = line_amount(quantity, unit_price)
     except MoneyError as refused:
-        assert refused.code and refused.sentence
+        assert refused.code
+        assert refused.sentence
     else:
         assert 0 <= cents <= MAX_CENTS
 

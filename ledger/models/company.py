@@ -1,7 +1,7 @@
 """The company, its settings as they were at each moment, and its number series."""
 
 from django.db import models
-from django.utils import timezone
+from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from ledger.tenancy import TenantForeignKey, TenantModel, TenantPolicy, new_id
@@ -26,7 +26,7 @@ class Company(models.Model):
     phone = models.CharField(max_length=20, blank=True, default="")
     email = models.EmailField(blank=True, default="")
     active = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:
         verbose_name_plural = "companies"
@@ -47,7 +47,7 @@ class SettingsVersion(TenantModel):
 
     number = models.PositiveIntegerField()
     values = models.JSONField()
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=now, editable=False)
     created_by = TenantForeignKey("ledger.Membership", null=True, related_name="+")
 
     class Meta:

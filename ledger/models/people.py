@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.db import models
 from django.db.models.functions import Lower
-from django.utils import timezone
+from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 from ledger.tenancy import TenantForeignKey, TenantModel, new_id
@@ -40,7 +40,7 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = models.EmailField(_("e-mail"))
+    email = models.EmailField(_("e-mail"), unique=True)
     language = models.CharField(max_length=8, choices=Language, default=Language.ENGLISH)
 
     USERNAME_FIELD = "email"
@@ -91,7 +91,7 @@ class Membership(TenantModel):
     timezone = models.CharField(max_length=64, blank=True, default="")
     active = models.BooleanField(default=True)
     epoch = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:
         constraints = (
@@ -109,7 +109,7 @@ class Suspension(TenantModel):
 
     reason = models.CharField(max_length=300, blank=True, default="")
     started_by = TenantForeignKey(Membership, related_name="+")
-    started_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(default=now)
     ended_by = TenantForeignKey(Membership, null=True, related_name="+")
     ended_at = models.DateTimeField(null=True)
 

@@ -1,4 +1,4 @@
-"""The arithmetic under `ledger.money`: whole numbers in, whole numbers out, one rounding, and a refusal in words.
+"""The arithmetic under `ledger.money`: whole numbers in and out, one rounding, a refusal in words.
 
 Columns: quantities NUMERIC(12,3), unit prices NUMERIC(14,4), percentages NUMERIC(6,3), money BIGINT cents.
 """
@@ -48,8 +48,8 @@ def divided(numerator: int, denominator: int, rounding: Rounding) -> int:
     return quotient
 
 
-def scaled(value: Decimal, column: Column, field: str) -> int:
-    """The value in its column's smallest unit. Nothing is rounded away: what does not fit raises MoneyError."""
+def scaled(value: object, column: Column, field: str) -> int:
+    """A Decimal in its column's smallest unit. MoneyError for a float or what does not fit: nothing is rounded."""
     if not isinstance(value, Decimal) or not value.is_finite():
         raise MoneyError("NOT_A_NUMBER", _("That is not a number."), field=field)
     if value < 0:
@@ -58,11 +58,13 @@ def scaled(value: Decimal, column: Column, field: str) -> int:
         return 0
     if value.adjusted() >= column.digits - column.places:
         raise MoneyError("AMOUNT_TOO_LARGE", _("That number is too large."), field=field)
-    readable = value.as_tuple().exponent >= -_DIGITS
+    exponent = value.as_tuple().exponent
+    readable = isinstance(exponent, int) and exponent >= -_DIGITS
     numerator, denominator = value.as_integer_ratio() if readable else (1, 10**_DIGITS)
     units, beyond = divmod(numerator * 10**column.places, denominator)
     if beyond:
-        raise MoneyError("TOO_MANY_DECIMALS", _("That number has too many decimals."), field=field, most=column.places)
+        sentence = _("That number has too many decimals.")
+        raise MoneyError("TOO_MANY_DECIMALS", sentence, field=field, most=column.places)
     return units
 
 
@@ -91,7 +93,7 @@ def bounded(cents: int) -> int:
 
 
 def share_out(cents: int, weights: Sequence[int]) -> list[int]:
-    """Cents spread over weights by largest remainder, ties to the earlier one; the shares add up exactly (H04)."""
+    """Cents spread over weights by largest remainder, ties to the earlier; shares add up exactly (H04)."""
     whole = sum(weights)
     if cents == 0 or whole == 0:
         return [0] * len(weights)

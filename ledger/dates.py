@@ -83,10 +83,10 @@ def month_after(first: date, months: int) -> date:
 
 
 def parse_iso(text: str) -> date:
-    """The day written YYYY-MM-DD, and nothing else. Raises DateError, also for a day that does not exist (H13)."""
-    match = _ISO.fullmatch(text) if isinstance(text, str) else None
+    """The day written YYYY-MM-DD, and nothing else. Raises DateError, also for a missing day (H13)."""
+    match = _ISO.fullmatch(text)
     if match is None:
-        raise DateError("DATE_FORM", _("Write the date like 2026-12-31."), text=str(text)[:40])
+        raise DateError("DATE_FORM", _("Write the date like 2026-12-31."), text=text[:40])
     return _day(text, *match.groups())
 
 
@@ -95,7 +95,7 @@ def parse_date(text: str, locale: str) -> date:
 
     The order is the locale's alone: 31/12/2026 is refused in en-US, never turned round. Raises DateError.
     """
-    text = text.strip() if isinstance(text, str) else ""
+    text = text.strip()
     if _ISO.fullmatch(text):
         return parse_iso(text)
     return parse_in_order(text, locale_order(locale))
@@ -113,7 +113,8 @@ def column_order(texts: Iterable[str]) -> DateOrder | None:
 
     Raises DateError when no order reads them all.
     """
-    matches = [(text, _ISO.fullmatch(text) or _SLASHED.fullmatch(text)) for text in map(str.strip, texts) if text]
+    filled = [text.strip() for text in texts if text.strip()]
+    matches = [(text, _ISO.fullmatch(text) or _SLASHED.fullmatch(text)) for text in filled]
     orders = [order for order in DateOrder if all(_reads(text, match, order) for text, match in matches)]
     if not orders:
         raise DateError("DATE_COLUMN", _("No order of day and month reads every date of that column."))
@@ -125,23 +126,24 @@ def parse_in_order(text: str, order: DateOrder) -> date:
     text = text.strip()
     match = (_ISO if order is DateOrder.YEAR_MONTH_DAY else _SLASHED).fullmatch(text)
     if match is None:
-        raise DateError("DATE_FORM", _("Write the date with day, month and a four-digit year."), text=text[:40])
+        sentence = _("Write the date with day, month and a four-digit year.")
+        raise DateError("DATE_FORM", sentence, text=text[:40])
     return _ordered(text, match, order)
 
 
 def parse_local_time(text: str, zone_name: str) -> datetime:
-    """The instant (UTC) of a wall time YYYY-MM-DDTHH:MM in that zone, no offset. Raises DateError as `at_wall_time`."""
-    match = _LOCAL_TIME.fullmatch(text) if isinstance(text, str) else None
+    """The instant (UTC) of a wall time YYYY-MM-DDTHH:MM in that zone; refuses as `at_wall_time` does."""
+    match = _LOCAL_TIME.fullmatch(text)
     if match is None or not (int(match[2]) < 24 and int(match[3]) < 60):
-        raise DateError("TIME_FORM", _("Write date and time like 2026-12-31T14:30."), text=str(text)[:40])
+        raise DateError("TIME_FORM", _("Write date and time like 2026-12-31T14:30."), text=text[:40])
     return at_wall_time(datetime.combine(parse_iso(match[1]), time(int(match[2]), int(match[3]))), zone_name)
 
 
 def at_wall_time(wall: datetime, zone_name: str) -> datetime:
     """The instant (UTC) at which that zone's clocks show `wall` (naive).
 
-    Raises DateError where a clock change skips that time or shows it twice; `candidates` then holds the two instants
-    that may be meant, in ISO form with their offsets.
+    Raises DateError where a clock change skips that time or shows it twice; `candidates` then holds the two
+    instants that may be meant, in ISO form with their offsets.
     """
     place = zone(zone_name)
     first, second = (wall.replace(tzinfo=place, fold=fold) for fold in (0, 1))
@@ -162,11 +164,12 @@ def format_date(day: date, locale: str, length: str = "medium") -> str:
 
 
 def format_datetime(moment: datetime, zone_name: str, locale: str, length: str = "medium") -> str:
-    """The instant as people in that zone read it, to the minute. Babel's no-break spaces stay (see `locales.plain`)."""
+    """The instant as people in that zone read it, to the minute, with Babel's no-break spaces."""
     local = _aware(moment).astimezone(zone(zone_name))
     day = babel_dates.format_date(local.date(), length, locale=babel_locale(locale))
     clock = babel_dates.format_time(local, "short", tzinfo=local.tzinfo, locale=babel_locale(locale))
-    return babel_dates.get_datetime_format("medium", locale=babel_locale(locale)).format(clock, day)
+    pattern = str(babel_locale(locale).datetime_formats["medium"])
+    return pattern.replace("{0}", clock).replace("{1}", day)
 
 
 def _aware(moment: datetime) -> datetime:
@@ -209,4 +212,5 @@ def _reads(text: str, match: re.Match[str] | None, order: DateOrder) -> bool:
 
 
 def _exists(moment: datetime) -> bool:
-    return moment.astimezone(UTC).astimezone(moment.tzinfo).replace(tzinfo=None) == moment.replace(tzinfo=None)
+    there = moment.astimezone(UTC).astimezone(moment.tzinfo)
+    return there.replace(tzinfo=None) == moment.replace(tzinfo=None)

@@ -1,7 +1,7 @@
 """Money in whole cents: rounding, discounts, tax, deposits. Nothing here knows a database or a request.
 
-Every step is exact integer arithmetic with one rounding at its end, so no Decimal context and no float can move a cent.
-The rules are those of the field cases H01 to H07; `tests/data/money_vectors.json` pins them.
+Every step is exact integer arithmetic with one rounding at its end: no Decimal context and no float can move
+a cent. The rules are those of the field cases H01 to H07; `tests/data/money_vectors.json` pins them.
 """
 
 import re
@@ -55,7 +55,8 @@ class Portion:
             return percent_of(whole, self.percent, rounding)
         part = whole_cents(self.cents, field)
         if part > whole:
-            raise MoneyError("MORE_THAN_THE_WHOLE", _("That is more than the whole amount."), field=field, most=whole)
+            sentence = _("That is more than the whole amount.")
+            raise MoneyError("MORE_THAN_THE_WHOLE", sentence, field=field, most=whole)
         return part
 
 
@@ -119,10 +120,16 @@ class TaxLine:
     base: int
     tax: int
 
+    def as_json(self) -> dict[str, object]:
+        return {"rate": percent_text(self.rate), "base": self.base, "tax": self.tax}
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A document in cents: `total = subtotal - discount`, `+ tax` if prices exclude it; `balance = total - deposit`."""
+    """A document in cents: `total = subtotal - discount`, `+ tax` if prices exclude it.
+
+    `balance = total - deposit`.
+    """
 
     lines: tuple[LineTotals, ...]
     tax_lines: tuple[TaxLine, ...]
@@ -147,7 +154,7 @@ class Totals:
             "discount_alloc": [line.discount_share for line in self.lines],
             "subtotal": self.subtotal,
             "discount": self.discount,
-            "tax_lines": [{"rate": percent_text(t.rate), "base": t.base, "tax": t.tax} for t in self.tax_lines],
+            "tax_lines": [tax_line.as_json() for tax_line in self.tax_lines],
             "tax": self.tax,
             "total": self.total,
             "deposit": self.deposit,
@@ -158,8 +165,8 @@ class Totals:
 def totals(lines: Sequence[Line], settings: MoneySettings) -> Totals:
     """The document's totals from its lines: the only place where they are computed (I3).
 
-    Raises MoneyError for a quantity of zero or less, a negative price, a discount above its base, a rate above 100 %,
-    more decimals than a column holds, or a result above MAX_CENTS.
+    Raises MoneyError for a quantity of zero or less, a negative price, a discount above its base, a rate
+    above 100 %, more decimals than a column holds, or a result above MAX_CENTS.
     """
     rounding = settings.rounding
     priced = [_priced(line, rounding) for line in lines]
@@ -199,8 +206,8 @@ def parse_money(text: str) -> int:
     Raises MoneyError for anything else: a sign, a comma, a float's exponent, NaN, more than nine digits.
     What people type is read by `ledger.amounts`.
     """
-    if not isinstance(text, str) or not _MACHINE.fullmatch(text):
-        raise MoneyError("AMOUNT_FORM", _("Write the amount like 1500.00: digits, a dot, at most two decimals."))
+    if not _MACHINE.fullmatch(text):
+        raise MoneyError("AMOUNT_FORM", _("Write the amount like 1500.00, with at most two decimals."))
     whole, _dot, fraction = text.partition(".")
     return int(whole) * 100 + int(fraction.ljust(2, "0"))
 
@@ -224,18 +231,21 @@ def format_money(cents: int, currency: str, locale: str) -> str:
     Raises MoneyError for a currency that does not have two decimals.
     """
     if get_currency_precision(currency) != 2:
-        raise MoneyError("CURRENCY_UNSUPPORTED", _("Only currencies with two decimals are kept."), currency=currency)
+        sentence = _("Only currencies with two decimals are kept.")
+        raise MoneyError("CURRENCY_UNSUPPORTED", sentence, currency=currency)
     return str(format_currency(Decimal(cents).scaleb(-2), currency, locale=babel_locale(locale)))
 
 
 def _priced(line: Line, rounding: Rounding) -> tuple[int, int, int]:
-    """Gross, discount and net of a line. The discount comes off the rounded gross, so 100 % leaves nothing (H01)."""
+    """Gross, discount and net. The discount comes off the rounded gross, so 100 % leaves nothing (H01)."""
     gross = line_amount(line.quantity, line.unit_price, rounding)
     discount = line.discount.of(gross, rounding, "discount") if line.discount else 0
     return gross, discount, gross - discount
 
 
-def _tax_lines(lines: Sequence[Line], rows: Sequence[LineTotals], settings: MoneySettings) -> tuple[TaxLine, ...]:
+def _tax_lines(
+    lines: Sequence[Line], rows: Sequence[LineTotals], settings: MoneySettings
+) -> tuple[TaxLine, ...]:
     bases: dict[int, list[int]] = {}
     for line, row in zip(lines, rows, strict=True):
         thousandths = rate(line.tax_rate, "tax_rate")

@@ -11,7 +11,7 @@ from ledger.tenancy import TenantModel
 
 
 class SandboxDelivery(TenantModel):
-    """One thing asked of a sandbox provider under one of our keys. `requests` counts how often it was asked (J1)."""
+    """One thing asked of a sandbox provider under one of our keys. `requests` counts how often (J1)."""
 
     class Status(models.TextChoices):
         REFUSED = "refused", _("Refused")
@@ -39,8 +39,8 @@ class SandboxDelivery(TenantModel):
 class SandboxKnob(TenantModel):
     """How a sandbox provider behaves for this company's next calls.
 
-    `remaining` counts the calls it still holds for (null: until changed); `delay_ms` is waited after the work and
-    before the answer, so that a caller can be killed in between.
+    `remaining` counts the calls it still holds for (null: until changed); `delay_ms` is waited after the work
+    and before the answer, so that a caller can be killed in between.
     """
 
     class Mode(models.TextChoices):

@@ -177,7 +177,7 @@ def _table_of(to: Any, app_label: str) -> str:
 
 
 class _TenantBase(ModelBase):
-    """Adds the policy and the composite keys to each new table by itself."""
+    """Adds to each new table by itself: the policy, the composite keys, and a `ref` that is unique in its company."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any], **kwargs: Any) -> Any:
         meta = attrs.get("Meta")
@@ -199,6 +199,8 @@ class _TenantBase(ModelBase):
                 target = field.remote_field.model
                 to = f"{app_label}_{label}" if target == "self" else _table_of(target, app_label)
                 added.append(CompositeKey(name=f"{label}_{key}_same_tenant", field=key, to=to))
+        if "ref" in fields:
+            added.append(models.UniqueConstraint(fields=["tenant", "ref"], name=f"{label}_ref"))
         parent_meta = (meta,) if meta else ()
         constraints = [*getattr(meta, "constraints", []), *added]
         attrs["Meta"] = type("Meta", parent_meta, {"constraints": constraints})
@@ -209,7 +211,9 @@ class TenantModel(models.Model, metaclass=_TenantBase):
     """A row that belongs to one company."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    tenant = models.ForeignKey("ledger.Company", models.PROTECT, related_name="+", default=current_tenant, editable=False)
+    tenant = models.ForeignKey(
+        "ledger.Company", models.PROTECT, related_name="+", default=current_tenant, editable=False
+    )
 
     objects: ClassVar[TenantManager] = TenantManager()
 

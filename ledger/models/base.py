@@ -22,7 +22,12 @@ class Via(models.TextChoices):
 
 
 class BusinessModel(TenantModel):
-    """A row of the business: its public ref, its optimistic lock, who made and last changed it, its trash mark."""
+    """A row of the business: its ref, its optimistic lock, who made and last changed it, its trash mark.
+
+    The ref is unique in its company: the constraint `<model>_ref` comes by itself (tenancy's metaclass), as
+    do the policy and the composite keys. `search` holds what the row is found by, as `text.search_key` writes
+    it.
+    """
 
     ref = models.CharField(max_length=24, editable=False)
     version = models.PositiveIntegerField(default=1, editable=False)

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
+from ledger.models.audit import APPEND_ONLY
 from ledger.tenancy import TenantForeignKey, TenantModel, TenantPolicy, new_id
 
 
@@ -52,6 +53,7 @@ class SettingsVersion(TenantModel):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["tenant", "number"], name="settings_number"),)
+        triggers = APPEND_ONLY
 
 
 class Sequence(TenantModel):

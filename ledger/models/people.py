@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import pgtrigger
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.db import models
@@ -74,6 +75,15 @@ class Role(models.TextChoices):
     VIEWER = "viewer", _("Viewer")
 
 
+ONE_OWNER = """
+    PERFORM set_config('app.tenant', OLD.tenant_id::text, true);
+    IF NOT EXISTS (SELECT FROM ledger_membership
+                    WHERE tenant_id = OLD.tenant_id AND role = 'owner' AND active)
+    THEN RAISE EXCEPTION 'company % would be left without an owner', OLD.tenant_id; END IF;
+    RETURN NULL;
+"""
+
+
 class Membership(TenantModel):
     """A person in one company: role, limits and the counter that makes old permissions stale.
 
@@ -96,8 +106,19 @@ class Membership(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["tenant", "user"], name="membership_once"),
-            models.UniqueConstraint(fields=["tenant", "ref"], name="membership_ref"),
-            models.CheckConstraint(condition=models.Q(role__in=[r.value for r in Role]), name="membership_role"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=[r.value for r in Role]), name="membership_role"
+            ),
+        )
+        triggers = (
+            pgtrigger.Trigger(
+                name="one_owner_stays",
+                operation=pgtrigger.Update | pgtrigger.Delete,
+                when=pgtrigger.After,
+                timing=pgtrigger.Deferred,
+                condition=pgtrigger.Condition("OLD.role = 'owner' AND OLD.active"),
+                func=ONE_OWNER,
+            ),
         )
 
     def __str__(self) -> str:
@@ -115,5 +136,7 @@ class Suspension(TenantModel):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=["tenant"], condition=models.Q(ended_at=None), name="suspension_one_open"),
+            models.UniqueConstraint(
+                fields=["tenant"], condition=models.Q(ended_at=None), name="suspension_one_open"
+            ),
         )

@@ -6,9 +6,16 @@ from django.utils import timezone
 
 from ledger.tenancy import TenantForeignKey, TenantModel
 
+NO_TRUNCATE = pgtrigger.Trigger(
+    name="no_truncate",
+    operation=pgtrigger.Truncate,
+    level=pgtrigger.Statement,
+    when=pgtrigger.Before,
+    func="RAISE EXCEPTION 'pgtrigger: Cannot truncate rows from % table', TG_TABLE_NAME;",
+)
 APPEND_ONLY = (
     pgtrigger.Protect(name="no_change", operation=pgtrigger.Update | pgtrigger.Delete),
-    pgtrigger.Protect(name="no_truncate", operation=pgtrigger.Truncate, level=pgtrigger.Statement),
+    NO_TRUNCATE,
 )
 
 LINK = """
@@ -85,7 +92,7 @@ class ChainHead(TenantModel):
         constraints = (models.UniqueConstraint(fields=["tenant"], name="chain_one_head"),)
         triggers = (
             pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
-            pgtrigger.Protect(name="no_truncate", operation=pgtrigger.Truncate, level=pgtrigger.Statement),
+            NO_TRUNCATE,
             pgtrigger.Protect(
                 name="only_forward",
                 operation=pgtrigger.Update,

@@ -2,29 +2,46 @@ from ledger.models.audit import AuditEvent, AuditLink, ChainHead
 from ledger.models.base import BusinessModel, Via
 from ledger.models.clients import Client, Contact, Site, TaxIdKind
 from ledger.models.company import Company, Sequence, SettingsVersion
+from ledger.models.documents import StoredDocument
 from ledger.models.due import Due
 from ledger.models.forms import SubmittedForm
 from ledger.models.leads import OPEN_STAGES, Lead, LostReason, Stage, StageChange
+from ledger.models.links import PublicLink
+from ledger.models.messages import Attachment, Channel, ClientMessage, DeliveryEvent, Suppression
 from ledger.models.notes import Note
 from ledger.models.people import Access, Language, Membership, Role, Suspension, User
+from ledger.models.pricebook import PriceItem, PriceVersion
+from ledger.models.quote_revisions import QuoteLine, QuoteRevision
+from ledger.models.quotes import Acceptance, Quote
 from ledger.models.sandbox import SandboxDelivery, SandboxKnob
 
 __all__ = [
     "OPEN_STAGES",
+    "Acceptance",
     "Access",
+    "Attachment",
     "AuditEvent",
     "AuditLink",
     "BusinessModel",
     "ChainHead",
+    "Channel",
     "Client",
+    "ClientMessage",
     "Company",
     "Contact",
+    "DeliveryEvent",
     "Due",
     "Language",
     "Lead",
     "LostReason",
     "Membership",
     "Note",
+    "PriceItem",
+    "PriceVersion",
+    "PublicLink",
+    "Quote",
+    "QuoteLine",
+    "QuoteRevision",
     "Role",
     "SandboxDelivery",
     "SandboxKnob",
@@ -33,7 +50,9 @@ __all__ = [
     "Site",
     "Stage",
     "StageChange",
+    "StoredDocument",
     "SubmittedForm",
+    "Suppression",
     "Suspension",
     "TaxIdKind",
     "User",

@@ -1,0 +1,73 @@
+"""The price book: what the company sells, and what each thing costs from which day on."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from ledger.models.audit import APPEND_ONLY
+from ledger.models.base import BusinessModel
+from ledger.tenancy import TenantForeignKey, TenantModel
+
+
+class PriceItem(BusinessModel):
+    """One thing with a price: a service, a material, labour or a fee. Its prices are PriceVersions."""
+
+    class Kind(models.TextChoices):
+        SERVICE = "service", _("Service")
+        MATERIAL = "material", _("Material")
+        LABOR = "labor", _("Labour")
+        FEE = "fee", _("Fee")
+
+    code = models.CharField(max_length=30)
+    name = models.CharField(max_length=160)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.SERVICE)
+    category = models.CharField(max_length=60, blank=True, default="")
+    unit = models.CharField(max_length=12)
+    active = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["tenant", "code"], condition=Q(deleted_at=None), name="priceitem_code"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["service", "material", "labor", "fee"]), name="priceitem_kind"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.name}"
+
+
+class PriceVersion(TenantModel):
+    """A price from a day on, in the company's currency: unit price and cost NUMERIC(14,4), tax in percent.
+
+    The price of a day is the version with the latest `valid_from` up to it; of several of one day, the last
+    made. Append-only.
+    """
+
+    item = TenantForeignKey(PriceItem, related_name="versions")
+    number = models.PositiveIntegerField()
+    valid_from = models.DateField()
+    unit_price = models.DecimalField(max_digits=14, decimal_places=4)
+    unit_cost = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    tax_rate = models.DecimalField(max_digits=6, decimal_places=3, default=0)
+    tax_code = models.CharField(max_length=20, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = TenantForeignKey("ledger.Membership", null=True, related_name="+", editable=False)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["item", "number"], name="priceversion_number"),
+            models.CheckConstraint(condition=Q(unit_price__gte=0), name="priceversion_price"),
+            models.CheckConstraint(
+                condition=Q(unit_cost=None) | Q(unit_cost__gte=0), name="priceversion_cost"
+            ),
+            models.CheckConstraint(condition=Q(tax_rate__gte=0, tax_rate__lte=100), name="priceversion_tax"),
+        )
+        indexes = (models.Index(fields=["item", "-valid_from", "-number"], name="priceversion_current"),)
+        triggers = APPEND_ONLY
+
+    def __str__(self) -> str:
+        return f"{self.unit_price} ({self.valid_from})"

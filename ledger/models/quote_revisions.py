@@ -1,0 +1,239 @@
+"""What a quote says: its revisions and their lines. The database holds the freeze."""
+
+import pgtrigger
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from ledger.models.frozen import Frozen
+from ledger.models.quotes import Quote
+from ledger.tenancy import TenantForeignKey, TenantModel
+
+# What a revision says; frozen with it. All its other columns tell what became of it.
+FATE = (
+    "status",
+    "frozen_at",
+    "sent_at",
+    "viewed_at",
+    "views",
+    "declined_at",
+    "decline_reason",
+    "request",
+    "requested_at",
+)
+
+
+class QuoteRevision(TenantModel):
+    """What a quote says, once: terms, discount, and totals in cents as `ledger.money` computed them (I3).
+
+    Frozen from `frozen_at` on (a send is under way); a send that failed for certain takes the mark away, and
+    once `sent_at` is set nothing here ever changes but what became of it (I4).
+    """
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", _("Draft")
+        SENT = "sent", _("Sent")
+        SUPERSEDED = "superseded", _("Replaced")
+        DROPPED = "dropped", _("Dropped")
+
+    quote = TenantForeignKey(Quote, related_name="revisions")
+    n = models.PositiveSmallIntegerField(default=1)
+    status = models.CharField(max_length=12, choices=Status, default=Status.DRAFT)
+    settings = TenantForeignKey("ledger.SettingsVersion", null=True, related_name="+")
+    tax_mode = models.CharField(max_length=10)
+    tax_rounding = models.CharField(max_length=10)
+    rounding = models.CharField(max_length=10)
+    discount_percent = models.DecimalField(max_digits=6, decimal_places=3, null=True)
+    discount_cents = models.BigIntegerField(null=True)
+    deposit_percent = models.DecimalField(max_digits=6, decimal_places=3, null=True)
+    deposit_cents = models.BigIntegerField(null=True)
+    terms = models.TextField(blank=True, default="")
+    subtotal_total_cents = models.BigIntegerField(default=0)
+    discount_total_cents = models.BigIntegerField(default=0)
+    tax_total_cents = models.BigIntegerField(default=0)
+    total_cents = models.BigIntegerField(default=0)
+    deposit_total_cents = models.BigIntegerField(default=0)
+    tax_lines = models.JSONField(default=list)
+    valid_until = models.DateField(null=True)
+    snapshot = models.JSONField(null=True)
+    document = TenantForeignKey("ledger.StoredDocument", null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    frozen_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    viewed_at = models.DateTimeField(null=True)
+    views = models.PositiveIntegerField(default=0)
+    declined_at = models.DateTimeField(null=True)
+    decline_reason = models.CharField(max_length=1000, blank=True, default="")
+    requested_at = models.DateTimeField(null=True)
+    request = models.CharField(max_length=1000, blank=True, default="")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["quote", "n"], name="quoterevision_n"),
+            models.UniqueConstraint(
+                fields=["quote"], condition=Q(status="draft"), name="quoterevision_one_draft"
+            ),
+            models.UniqueConstraint(
+                fields=["quote"], condition=Q(status="sent"), name="quoterevision_one_sent"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["draft", "sent", "superseded", "dropped"]),
+                name="quoterevision_status",
+            ),
+            models.CheckConstraint(
+                condition=Q(discount_percent=None) | Q(discount_cents=None), name="quoterevision_one_discount"
+            ),
+            models.CheckConstraint(
+                condition=Q(deposit_percent=None) | Q(deposit_cents=None), name="quoterevision_one_deposit"
+            ),
+            models.CheckConstraint(
+                condition=(Q(discount_percent=None) | Q(discount_percent__gte=0, discount_percent__lte=100))
+                & (Q(deposit_percent=None) | Q(deposit_percent__gte=0, deposit_percent__lte=100))
+                & (Q(discount_cents=None) | Q(discount_cents__gte=0))
+                & (Q(deposit_cents=None) | Q(deposit_cents__gte=0)),
+                name="quoterevision_portions",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    subtotal_total_cents__gte=0,
+                    tax_total_cents__gte=0,
+                    deposit_total_cents__gte=0,
+                    discount_total_cents__gte=0,
+                    discount_total_cents__lte=F("subtotal_total_cents"),
+                    deposit_total_cents__lte=F("total_cents"),
+                ),
+                name="quoterevision_totals",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    tax_mode="exclusive",
+                    total_cents=F("subtotal_total_cents") - F("discount_total_cents") + F("tax_total_cents"),
+                )
+                | Q(tax_mode="inclusive", total_cents=F("subtotal_total_cents") - F("discount_total_cents")),
+                name="quoterevision_total",
+            ),
+            models.CheckConstraint(
+                condition=Q(sent_at=None, status__in=["draft", "dropped"])
+                | Q(
+                    sent_at__isnull=False,
+                    frozen_at__isnull=False,
+                    document__isnull=False,
+                    snapshot__isnull=False,
+                    valid_until__isnull=False,
+                    status__in=["sent", "superseded"],
+                ),
+                name="quoterevision_sent",
+            ),
+        )
+        triggers = (
+            pgtrigger.Protect(
+                name="frozen",
+                operation=pgtrigger.Update,
+                condition=Frozen("OLD.frozen_at IS NOT NULL", but=FATE),
+            ),
+            pgtrigger.Protect(
+                name="sent_for_good",
+                operation=pgtrigger.Update,
+                condition=Frozen("OLD.sent_at IS NOT NULL", only=("sent_at", "frozen_at")),
+            ),
+            pgtrigger.FSM(
+                name="state_table",
+                field="status",
+                transitions=[("draft", "sent"), ("draft", "dropped"), ("sent", "superseded")],
+            ),
+            pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
+        )
+
+    def __str__(self) -> str:
+        return f"revision {self.n}"
+
+
+LINE_FROZEN = """
+    IF EXISTS (
+        SELECT FROM ledger_quoterevision r
+         WHERE r.id IN (OLD.revision_id, NEW.revision_id) AND r.frozen_at IS NOT NULL FOR SHARE)
+    THEN RAISE EXCEPTION 'the lines of a frozen revision never change'; END IF;
+    IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+    RETURN NEW;
+"""
+
+
+class QuoteLine(TenantModel):
+    """One line of a revision. It copies price and tax; `price` says which price of the book it came from.
+
+    Cents as `ledger.money` computed them: gross - discount = net, net - share = taxable. A line that does not
+    count (optional, not selected) has neither share nor taxable.
+    """
+
+    revision = TenantForeignKey(QuoteRevision, related_name="lines")
+    position = models.PositiveSmallIntegerField()
+    item = TenantForeignKey("ledger.PriceItem", null=True, related_name="+")
+    price = TenantForeignKey("ledger.PriceVersion", null=True, related_name="+")
+    description = models.CharField(max_length=300)
+    unit = models.CharField(max_length=12, blank=True, default="")
+    quantity = models.DecimalField(max_digits=12, decimal_places=3)
+    unit_price = models.DecimalField(max_digits=14, decimal_places=4)
+    unit_cost = models.DecimalField(max_digits=14, decimal_places=4, null=True)
+    discount_percent = models.DecimalField(max_digits=6, decimal_places=3, null=True)
+    discount_cents = models.BigIntegerField(null=True)
+    tax_rate = models.DecimalField(max_digits=6, decimal_places=3, default=0)
+    tax_code = models.CharField(max_length=20, blank=True, default="")
+    group = models.CharField(max_length=60, blank=True, default="")
+    optional = models.BooleanField(default=False)
+    selected = models.BooleanField(default=False)
+    gross_total_cents = models.BigIntegerField()
+    discount_total_cents = models.BigIntegerField()
+    net_total_cents = models.BigIntegerField()
+    share_cents = models.BigIntegerField()
+    taxable_cents = models.BigIntegerField()
+
+    class Meta:
+        ordering = ("position",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["revision", "position"],
+                name="quoteline_position",
+                deferrable=models.Deferrable.DEFERRED,
+            ),
+            models.CheckConstraint(condition=Q(quantity__gt=0), name="quoteline_quantity"),
+            models.CheckConstraint(condition=Q(unit_price__gte=0), name="quoteline_price"),
+            models.CheckConstraint(condition=Q(tax_rate__gte=0, tax_rate__lte=100), name="quoteline_tax"),
+            models.CheckConstraint(
+                condition=Q(discount_percent=None) | Q(discount_cents=None), name="quoteline_one_discount"
+            ),
+            models.CheckConstraint(
+                condition=Q(discount_percent=None) | Q(discount_percent__gte=0, discount_percent__lte=100),
+                name="quoteline_percent",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    gross_total_cents__gte=0,
+                    discount_total_cents__gte=0,
+                    discount_total_cents__lte=F("gross_total_cents"),
+                    net_total_cents=F("gross_total_cents") - F("discount_total_cents"),
+                ),
+                name="quoteline_net",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    share_cents__gte=0,
+                    taxable_cents__gte=0,
+                    taxable_cents=F("net_total_cents") - F("share_cents"),
+                )
+                | Q(optional=True, selected=False, share_cents=0, taxable_cents=0),
+                name="quoteline_share",
+            ),
+        )
+        triggers = (
+            pgtrigger.Trigger(
+                name="frozen",
+                operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,
+                when=pgtrigger.Before,
+                func=LINE_FROZEN,
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.description

@@ -1,8 +1,8 @@
 """The company scope: which company's rows exist for the code that runs now.
 
-Three walls, each enough by itself: the manager refuses to answer outside a scope and filters inside it; PostgreSQL's
-row-level security hides every other row from the application's role; foreign keys between business rows hold the
-company as well, so that a reference across companies cannot be stored.
+Three walls, each enough by itself: the manager refuses to answer outside a scope and filters inside it;
+PostgreSQL's row-level security hides every other row from the application's role; foreign keys between
+business rows hold the company as well, so that a reference across companies cannot be stored.
 """
 
 import contextlib
@@ -53,8 +53,8 @@ def has_tenant() -> bool:
 def tenant(tenant_id: uuid.UUID) -> Iterator[None]:
     """Run a block as one transaction inside one company.
 
-    The setting is local to the transaction (a connection that goes back to the pool carries nothing over), the
-    previous scope is restored on leaving, and a different company inside a scope is refused.
+    The setting is local to the transaction (a connection that goes back to the pool carries nothing over),
+    the previous scope is restored on leaving, and a different company inside a scope is refused.
     """
     previous = _current.get()
     if previous is not None and previous != tenant_id:
@@ -130,8 +130,8 @@ class CompositeKey(BaseConstraint):
     def create_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
         quote = schema_editor.quote_name
         return (
-            f"ALTER TABLE {quote(model._meta.db_table)} ADD CONSTRAINT {quote(self.name)} "
-            f"FOREIGN KEY (tenant_id, {quote(self.field + '_id')}) REFERENCES {quote(self.to)} (tenant_id, id)"
+            f"ALTER TABLE {quote(model._meta.db_table)} ADD CONSTRAINT {quote(self.name)} FOREIGN KEY "
+            f"(tenant_id, {quote(self.field + '_id')}) REFERENCES {quote(self.to)} (tenant_id, id)"
         )
 
     def remove_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
@@ -177,7 +177,7 @@ def _table_of(to: Any, app_label: str) -> str:
 
 
 class _TenantBase(ModelBase):
-    """Adds to each new table by itself: the policy, the composite keys, and a `ref` that is unique in its company."""
+    """Adds to each table by itself: the policy, the composite keys, a ref unique in its company."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any], **kwargs: Any) -> Any:
         meta = attrs.get("Meta")
@@ -202,7 +202,9 @@ class _TenantBase(ModelBase):
         if "ref" in fields:
             added.append(models.UniqueConstraint(fields=["tenant", "ref"], name=f"{label}_ref"))
         parent_meta = (meta,) if meta else ()
-        constraints = [*getattr(meta, "constraints", []), *added]
+        own = list(getattr(meta, "constraints", []))
+        named = {constraint.name for constraint in own}
+        constraints = [*own, *(constraint for constraint in added if constraint.name not in named)]
         attrs["Meta"] = type("Meta", parent_meta, {"constraints": constraints})
         return super().__new__(mcs, name, bases, attrs, **kwargs)
 
@@ -227,7 +229,7 @@ class TenantModel(models.Model, metaclass=_TenantBase):
 
 
 def each_tenant(ids: "models.QuerySet[Any] | list[uuid.UUID]") -> Iterator[uuid.UUID]:
-    """Enter each company in turn; for data migrations and sweeps (a plain update would touch no row, silently)."""
+    """Enter each company in turn, for data migrations and sweeps (an update outside touches no row)."""
     if has_tenant():
         raise ImproperlyConfigured("walk the companies outside any scope")
     for tenant_id in list(ids):

@@ -1,0 +1,81 @@
+"""Public numbers: C-0101, Q-1042, INV-0229: unique in their company, gapless but for rollbacks.
+
+A number is taken under the row lock of its series, inside the transaction that uses it: a rollback gives it
+back and a second taker waits (H15). Whoever takes several in one transaction takes them in the alphabetical
+order of their kinds, so that two transactions never wait for each other.
+"""
+
+from django.db import connection
+
+from ledger import dates
+from ledger.company_settings import current_settings
+from ledger.models import Company
+from ledger.models.company import Sequence
+from ledger.tenancy import current_tenant, new_id
+
+FIXED = {
+    "client": "C-{seq:04d}",
+    "draft_invoice": "D-{seq:04d}",
+    "lead": "L-{seq:04d}",
+    "member": "U-{seq:02d}",
+    "message": "M-{seq:04d}",
+    "note": "N-{seq:04d}",
+    "price_item": "PI-{seq:02d}",
+    "refund": "R-{seq:04d}",
+    "site": "S-{seq:04d}",
+}
+CHOSEN = {
+    "credit_note": "credit_note_format",
+    "invoice": "invoice_format",
+    "payment": "payment_format",
+    "quote": "quote_format",
+}
+
+_TAKE = """
+    INSERT INTO ledger_sequence AS held (id, tenant_id, kind, series, next) VALUES (%s, %s, %s, %s, 2)
+    ON CONFLICT (tenant_id, kind, series) DO UPDATE SET next = held.next + 1
+    RETURNING next - 1
+"""
+_CONTINUE = """
+    INSERT INTO ledger_sequence AS held (id, tenant_id, kind, series, next) VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT (tenant_id, kind, series) DO UPDATE SET next = GREATEST(held.next, EXCLUDED.next)
+    RETURNING next
+"""
+
+
+def take_number(kind: str, series: str = "") -> str:
+    """The next number of a kind in the company's format. Raises KeyError for a kind without one.
+
+    A format that names the year starts anew each year of the company's calendar (domain 1.6).
+    """
+    text, series = _format_of(kind, series)
+    return text.format(seq=_run(_TAKE, kind, series))
+
+
+def next_number(kind: str, series: str = "") -> str:
+    """The number that would be taken now. Only a hint: somebody else may take it first."""
+    text, series = _format_of(kind, series)
+    held = Sequence.objects.filter(kind=kind, series=series).values_list("next", flat=True).first()
+    return text.format(seq=held or 1)
+
+
+def continue_from(kind: str, seq: int, series: str = "") -> None:
+    """Let a series go on at `seq`, for a company that brings its numbers along. A series never goes back."""
+    _run(_CONTINUE, kind, series, seq)
+
+
+def _format_of(kind: str, series: str) -> tuple[str, str]:
+    if kind in FIXED:
+        return FIXED[kind], series
+    text: str = getattr(current_settings().values, CHOSEN[kind])
+    if "{YYYY}" in text:
+        year = str(dates.today(Company.objects.get(pk=current_tenant()).timezone).year)
+        return text.replace("{YYYY}", year), f"{series}{year}"
+    return text, series
+
+
+def _run(statement: str, *values: object) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [new_id(), current_tenant(), *values])
+        (seq,) = cursor.fetchone()
+    return int(seq)

@@ -4,7 +4,6 @@ Nothing is downloaded when the requirements that were installed last are still t
 """
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -75,5 +74,4 @@ def main(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    os.umask(os.umask(0o022) & 0o022)
     main(sys.argv[1])

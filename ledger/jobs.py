@@ -73,7 +73,7 @@ def dispatch_due(limit: int = 200) -> int:
     """Wake the jobs whose time has come; each at most once for a lease. Returns how many."""
     with transaction.atomic():
         ripe = Due.objects.select_for_update(skip_locked=True).filter(
-            Q(lease=None) | Q(lease__lt=Now()), run_at__lte=Now()
+            Q(lease=None) | Q(lease__lt=Now()), run_at__lte=Now(), kind__in=list(JOBS)
         )
         promises = list(ripe.order_by("run_at")[:limit])
         Due.objects.filter(id__in=[p.id for p in promises]).update(lease=Now() + LEASE, tries=F("tries") + 1)

@@ -19,6 +19,7 @@
 | OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL | the model's endpoint | the rehearsal model |
 | AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | processes of the worker; seconds between two looks | 2; 0.03 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it is delivered again | 90; 120 |
+| AVAL_LEASE_SECONDS | how long beyond its own time limit a running action or turn may be silent before it counts as dead | 30 |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
 
 A server that is half configured does not start: it says in one line what is missing.
@@ -226,6 +227,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("AVAL_
 X_FRAME_OPTIONS = "DENY"
 # Preloading binds the whole domain for years: its owner's decision, not this program's.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
+AVAL_LEASE_SECONDS = env.number("AVAL_LEASE_SECONDS", 30)
 AVAL_MAX_BODY = 12 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 500

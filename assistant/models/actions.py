@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from ledger.models.audit import APPEND_ONLY
+from ledger.models.audit import APPEND_ONLY, NO_TRUNCATE
 from ledger.tenancy import TenantForeignKey, TenantModel
 
 
@@ -161,7 +161,7 @@ class PendingAction(TenantModel):
                 func=PROOF,
             ),
             pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
-            pgtrigger.Protect(name="no_truncate", operation=pgtrigger.Truncate, level=pgtrigger.Statement),
+            NO_TRUNCATE,
         )
 
     def __str__(self) -> str:
@@ -169,7 +169,10 @@ class PendingAction(TenantModel):
 
 
 class Decision(TenantModel):
-    """What a person decided, on what they had been shown. One for each slot; the second slot is another person's."""
+    """What a person decided, on what they had been shown. One for each slot.
+
+    Slots 1 and 2 are the first and the second person's; slot 3 is the undo of a confirmed action before it ran.
+    """
 
     class Verdict(models.TextChoices):
         CONFIRM = "confirm"
@@ -192,8 +195,10 @@ class Decision(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["action", "slot"], name="decision_slot"),
-            models.UniqueConstraint(fields=["action", "member"], name="decision_two_people"),
-            models.CheckConstraint(condition=Q(slot__in=[1, 2]), name="decision_slots"),
+            models.UniqueConstraint(
+                fields=["action", "member"], condition=Q(verdict="confirm"), name="decision_two_people"
+            ),
+            models.CheckConstraint(condition=Q(slot__in=[1, 2, 3]), name="decision_slots"),
             models.CheckConstraint(condition=Q(verdict__in=["confirm", "reject", "cancel"]), name="decision_verdict"),
         )
         triggers = APPEND_ONLY
@@ -221,7 +226,7 @@ class Attempt(TenantModel):
         triggers = (
             pgtrigger.ReadOnly(name="frozen", fields=["id", "tenant", "action", "token", "worker", "claimed_at"]),
             pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
-            pgtrigger.Protect(name="no_truncate", operation=pgtrigger.Truncate, level=pgtrigger.Statement),
+            NO_TRUNCATE,
         )
 
 

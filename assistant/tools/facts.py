@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
-Kind = Literal["text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "changes"]
+Kind = Literal[
+    "text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "changes"
+]
 
 
 def money(cents: int, currency: str) -> dict[str, Any]:
@@ -82,7 +84,12 @@ def plain(value: Any) -> Any:
     """A dataclass of this module as strings, integers, lists and dictionaries; empty parts are kept."""
     match value:
         case Fact():
-            return {"name": value.name, "kind": value.kind, "value": plain(value.value), "marks": list(value.marks)}
+            return {
+                "name": value.name,
+                "kind": value.kind,
+                "value": plain(value.value),
+                "marks": list(value.marks),
+            }
         case Phrase():
             return {"code": value.code, "params": plain(value.params)}
         case Attached() | Target() | Outside():

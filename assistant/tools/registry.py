@@ -9,7 +9,7 @@
 
 A tool without effects has `run(ctx, arguments) -> dict`. A gated tool has `prepare` and either `execute` (its effect is
 in our own database: one transaction, never in doubt) or `reserve`, `call`, `record`, `release` and `reconcile` (its
-effect is at a provider). `effects=None` (not declared) counts as every effect there is. The model's schema, the level,
+effect is at a provider). `keep(ctx, payload)` may keep a rejected proposal as a draft. `effects=None` (not declared) counts as every effect there is. The model's schema, the level,
 the card, the edit form, MCP's annotations, REST's listing and the tests that walk over all tools come from here.
 """
 
@@ -26,6 +26,7 @@ from typing import Any
 from django.utils.functional import Promise
 from pydantic import BaseModel, ConfigDict
 
+from assistant.tools import claims
 from assistant.tools.effects import Effect, Level, level_of
 from assistant.tools.facts import Outside, Preview, Target
 from ledger.models import Company, Membership
@@ -109,10 +110,6 @@ class Refused(Exception):
         self.code, self.sentence = code, str(sentence)
 
 
-class Unclaimed(RuntimeError):
-    """`execute` or `call` was reached without a claimed attempt."""
-
-
 @dataclass(frozen=True)
 class Tool:
     """A declared tool."""
@@ -138,6 +135,7 @@ class Tool:
     record: Callable[..., Receipt] | None = None
     release: Callable[..., None] | None = None
     reconcile: Callable[..., Found | None] | None = None
+    keep: Callable[..., None] | None = None
     editable: tuple[str, ...] = ()
     source: str = ""
 
@@ -170,13 +168,16 @@ class Tool:
         """The function as a Chat Completions endpoint takes it."""
         text = self.description
         if self.gated:
-            text += " IRREVERSIBLE: this only puts a card before a person; nothing happens until they confirm."
+            text += (
+                " IRREVERSIBLE: this only puts a card before a person; nothing happens until they confirm."
+            )
         function = {"name": self.name, "description": text, "parameters": self.schema}
         return {"type": "function", "function": function}
 
 
 TOOLS: dict[str, Tool] = {}
-PARTS = ("run", "prepare", "execute", "reserve", "call", "record", "release", "reconcile")
+PARTS = ("run", "prepare", "execute", "reserve", "call", "record", "release", "reconcile", "keep")
+GUARDED = {"execute": 1, "reserve": 1, "call": 0}
 EXTERNAL_PARTS = ("reserve", "call", "record", "release", "reconcile")
 
 
@@ -192,6 +193,9 @@ def tool(
     def declare(cls: type) -> Tool:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         parts = {part: cls.__dict__[part] for part in PARTS if part in cls.__dict__}
+        for part, payload_at in GUARDED.items():
+            if part in parts:
+                parts[part] = claims.guarded(name, parts[part], payload_at)
         made = Tool(
             name=name,
             label=label,

@@ -1,0 +1,83 @@
+"""Cards that close without a person's answer: time, a new message, a newer card."""
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+
+from assistant.gate.outcome import Clock, go_on, tell
+from assistant.models import OPEN, PendingAction, Status
+from ledger import audit, jobs, tenancy
+from ledger.models import Membership
+
+
+class DecidedMeanwhile(Exception):
+    """The card that was to be replaced is no longer open, or is not the one that was shown."""
+
+
+@transaction.atomic
+def expire(action_id: uuid.UUID, *, closed_by: str) -> bool:
+    """Close a card whose time is over by the database's clock. True if this call closed it."""
+    rows = PendingAction.objects.filter(pk=action_id, status__in=OPEN, expires_at__lte=Clock()).update(
+        status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
+    )
+    return _expired(action_id, closed_by) if rows else False
+
+
+@transaction.atomic
+def expire_open(conversation_id: uuid.UUID, *, closed_by: str) -> int:
+    """Close the pending cards of a conversation because something else came (a new message). Returns how many.
+
+    A card that waits for a second person is not bound to the chat and stays.
+    """
+    ids = PendingAction.objects.filter(conversation_id=conversation_id, status=Status.PENDING).order_by("pk")
+    closed = 0
+    for action_id in list(ids.values_list("pk", flat=True)):
+        rows = PendingAction.objects.filter(pk=action_id, status=Status.PENDING).update(
+            status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
+        )
+        closed += bool(rows and _expired(action_id, closed_by))
+    return closed
+
+
+def _expired(action_id: uuid.UUID, closed_by: str) -> bool:
+    action = PendingAction.objects.get(pk=action_id)
+    jobs.forget("expire_action", action.pk)
+    audit.record("action.expired", by=None, subject=action, closed_by=closed_by, digest=action.digest)
+    tell(action, "expired", closed_by=closed_by)
+    if closed_by != "new_message":
+        go_on(action)
+    return True
+
+
+@transaction.atomic
+def supersede(
+    action: PendingAction, *, by: Membership, closed_by: str, shown_hash: str = "", quietly: bool = False
+) -> None:
+    """Close an open card in favour of another one. Raises DecidedMeanwhile if it is no longer open."""
+    match = {"digest": shown_hash} if shown_hash else {}
+    rows = PendingAction.objects.filter(
+        pk=action.pk, status__in=OPEN, expires_at__gt=Clock(), **match
+    ).update(status=Status.SUPERSEDED, closed_by=closed_by, closed_at=Clock())
+    if rows != 1:
+        raise DecidedMeanwhile
+    action.refresh_from_db()
+    jobs.forget("expire_action", action.pk)
+    audit.record("action.superseded", by=by, subject=action, closed_by=closed_by, digest=action.digest)
+    if not quietly:
+        tell(action, "superseded", closed_by=closed_by)
+
+
+@transaction.atomic
+def replaced(action: PendingAction, successor: PendingAction, *, event: str, **params: Any) -> None:
+    """Link a superseded card to the one that took its place and tell the conversation."""
+    action.superseded_by = successor
+    action.save(update_fields=["superseded_by"])
+    tell(action, event, successor=str(successor.pk), **params)
+
+
+@jobs.job("expire_action")
+def expire_when_due(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
+    """The deadline of one card, from the sweep."""
+    with tenancy.tenant(tenant_id):
+        expire(action_id, closed_by="deadline")

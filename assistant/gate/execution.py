@@ -1,0 +1,254 @@
+"""Execute a decided action, once. The claim row makes it once; the queue only wakes (measured: it delivers at least once).
+
+Internal tools do claim, effect, receipt, record and audit in one transaction. External tools claim and reserve
+(commit), call with no transaction open, and record (commit). A process that dies in between leaves `executing`, which
+the watch turns into `in_doubt`; nothing is ever sent again (settled questions 3 and 4).
+"""
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from assistant.events import announce
+from assistant.gate import digest, policy, proposals, targets
+from assistant.gate.outcome import Clock, go_on, tell
+from assistant.models import Alert, Attempt, Decision, PendingAction, Status
+from assistant.tools import claims, registry
+from assistant.tools.claims import Claim
+from assistant.tools.registry import Context, Operation, Receipt, Refused, Tool
+from ledger import audit, jobs, permissions, tenancy
+from ledger.errors import DomainError
+from ledger.models import Due, Membership
+
+log = logging.getLogger(__name__)
+
+MAX_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Running:
+    """A claimed action on its way to the provider."""
+
+    claim: Claim
+    made: Tool
+    ctx: Context
+    payload: dict[str, Any]
+    reserved: dict[str, Any]
+
+
+@jobs.job("execute_action")
+def execute(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
+    """Run a scheduled action whose time has come. A second delivery finds nothing to claim and leaves."""
+    with audit.entering("system", f"worker:{os.getpid()}"):
+        with tenancy.tenant(tenant_id):
+            running = _claim(tenant_id, action_id)
+        if running is not None:
+            _call(running)
+
+
+def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
+    """`scheduled` to `executing` by one conditional UPDATE, with the attempt that proves it (T08)."""
+    rows = PendingAction.objects.filter(
+        tenant_id=tenant_id, pk=action_id, status=Status.SCHEDULED, execute_after__lte=Clock()
+    ).update(status=Status.EXECUTING)
+    if rows != 1:
+        return None
+    action = PendingAction.objects.select_related("turn").get(pk=action_id)
+    made = registry.get(action.tool)
+    limit = made.time_limit if made else 30
+    attempt = Attempt.objects.create(
+        action=action,
+        token=uuid.uuid4(),
+        worker=f"{socket.gethostname()}:{os.getpid()}",
+        lease_until=timezone.now() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS),
+    )
+    claim = Claim(tenant_id, action.pk, attempt.token)
+    refusal = _refusal(action, made)
+    if refusal is None and made is not None:
+        ctx = proposals.context_of(action)
+        with translation.override(action.language), claims.holding(claim):
+            try:
+                with transaction.atomic():
+                    if made.operation == Operation.INTERNAL:
+                        assert made.execute is not None
+                        receipt = made.execute(ctx, action.payload, action.pk)
+                        _executed(action, attempt, receipt)
+                        return None
+                    assert made.reserve is not None
+                    reserved = made.reserve(ctx, action.payload, action.pk)
+                    Attempt.objects.filter(pk=attempt.pk).update(reserved=reserved, called_at=Clock())
+            except DomainError as error:
+                refusal = (error.code, error.sentence)
+            except Exception as error:
+                log.exception("Action %s failed before anything was done", action.pk)
+                refusal = ("ERROR", _("Something went wrong here; nothing was done."))
+                _remember_error(attempt, error)
+            else:
+                jobs.later("watch_action", action.pk, at=attempt.lease_until)
+                tell_running(action)
+                return Running(claim, made, ctx, action.payload, reserved)
+    assert refusal is not None
+    _failed(action, attempt, *refusal)
+    return None
+
+
+def tell_running(action: PendingAction) -> None:
+    """The card shows that it runs; the model is told when there is an outcome."""
+    action.refresh_from_db()
+    audit.record("action.started", by=None, subject=action, digest=action.digest)
+    announce(action.conversation_id, action)
+
+
+def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None:
+    """Whether something changed since the click that forbids it now: (code, sentence), or None."""
+    if made is None or made.version != action.tool_version:
+        return "TOOL_CHANGED", _("This kind of action was changed since the card was shown.")
+    if not digest.intact(action):
+        return "DIGEST", _("The stored action is not what was shown.")
+    promise = Due.objects.filter(kind="execute_action", object_id=action.pk).first()
+    if promise is not None and promise.tries > MAX_TRIES:
+        return "GAVE_UP", _("The worker died several times before anything was done.")
+    requester = Membership.objects.select_related("tenant").get(pk=action.requester_id)
+    if not requester.tenant.active or policy.agent_paused():
+        return "PAUSED", _("The company or its assistant is paused.")
+    if not permissions.allowed(requester, made.permission):
+        return "FORBIDDEN", _("The person who asked may no longer do this.")
+    confirmed = Decision.objects.filter(action=action, verdict=Decision.Verdict.CONFIRM).select_related(
+        "member"
+    )
+    deciders = [decision.member for decision in confirmed]
+    if len({m.pk for m in deciders}) < action.approvals or any(
+        d.shown_hash != action.digest for d in confirmed
+    ):
+        return "NO_APPROVAL", _("The decision on record does not cover this.")
+    if not all(policy.may_decide(member, made, action.level) for member in deciders):
+        return "FORBIDDEN", _("The person who confirmed may no longer do this.")
+    if targets.moved(action.targets, lock=True):
+        return "CHANGED", _("A record changed after you confirmed, so nothing was done.")
+    return None
+
+
+def _remember_error(attempt: Attempt, error: Exception) -> None:
+    Attempt.objects.filter(pk=attempt.pk).update(detail={"error": type(error).__name__})
+
+
+def _executed(action: PendingAction, attempt: Attempt, receipt: Receipt, *, how: str = "worker") -> bool:
+    """`executing` (or `in_doubt`) to `executed` with its receipt; False if another outcome is on record already."""
+    stored = {
+        "text": receipt.text,
+        "facts": receipt.facts,
+        "provider_ref": receipt.provider_ref,
+        "digest": action.digest,
+    }
+    rows = PendingAction.objects.filter(pk=action.pk, status__in=[Status.EXECUTING, Status.IN_DOUBT]).update(
+        status=Status.EXECUTED, receipt=stored, closed_at=Clock()
+    )
+    if rows != 1:
+        return False
+    Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="executed")
+    action.refresh_from_db()
+    if action.compensates_id:
+        PendingAction.objects.filter(pk=action.compensates_id).update(compensated_by=action)
+    _over(action)
+    audit.record("action.executed", by=None, subject=action, receipt=stored, digest=action.digest, how=how)
+    tell(action, "executed", receipt=receipt.text, how=how)
+    go_on(action)
+    return True
+
+
+def _failed(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> None:
+    PendingAction.objects.filter(pk=action.pk, status=Status.EXECUTING).update(
+        status=Status.FAILED, failure={"code": code, "sentence": sentence}, closed_at=Clock()
+    )
+    Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="failed")
+    action.refresh_from_db()
+    _over(action)
+    audit.record("action.failed", by=None, subject=action, code=code, sentence=sentence, digest=action.digest)
+    tell(action, "failed", code=code, sentence=sentence)
+    go_on(action)
+
+
+def _over(action: PendingAction) -> None:
+    """Nothing more to watch; what people were alerted to is handled."""
+    jobs.forget("watch_action", action.pk)
+    jobs.forget("reconcile_action", action.pk)
+    Alert.objects.filter(action=action, handled_at=None).update(handled_at=Clock())
+
+
+_callers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="provider")
+
+
+def _call(running: Running) -> None:
+    """Ask the provider, with no transaction and no connection held, and record the answer."""
+    assert running.made.call is not None
+    call: Callable[..., dict[str, Any]] = running.made.call
+    key = running.claim.action_id
+
+    def ask() -> dict[str, Any]:
+        with claims.holding(running.claim):
+            try:
+                return call(running.payload, running.reserved, key)
+            finally:
+                connection.close()
+
+    try:
+        result = _callers.submit(ask).result(timeout=running.made.time_limit)
+    except Refused:
+        _record(running, lambda action, attempt: _release(running, action, attempt, refused))
+    except Exception as error:
+        log.warning("The outcome of action %s is uncertain: %s", key, type(error).__name__)
+        _record(running, lambda action, attempt: doubt(action, attempt, type(error).__name__))
+    else:
+        _record(running, lambda action, attempt: finish(running.made, action, attempt, result, how="worker"))
+
+
+def _record(running: Running, write: Callable[[PendingAction, Attempt], object]) -> None:
+    """Write the outcome under the claim. A worker whose lease was taken finds its attempt closed and writes nothing."""
+    with tenancy.tenant(running.claim.tenant_id):
+        action = PendingAction.objects.select_for_update(no_key=True).get(pk=running.claim.action_id)
+        attempt = Attempt.objects.get(action=action)
+        if action.status != Status.EXECUTING or attempt.token != running.claim.token:
+            audit.record("action.late_answer", by=None, subject=action, status=action.status)
+            return
+        write(action, attempt)
+
+
+def _release(running: Running, action: PendingAction, attempt: Attempt, refused: Refused) -> None:
+    assert running.made.release is not None
+    running.made.release(running.ctx, running.payload, running.reserved, action.pk)
+    _failed(action, attempt, refused.code, refused.sentence)
+
+
+def finish(made: Tool, action: PendingAction, attempt: Attempt, result: dict[str, Any], *, how: str) -> None:
+    """Record what the provider accepted: the domain's record, the receipt, the history and the audit together."""
+    assert made.record is not None
+    ctx = proposals.context_of(action)
+    with translation.override(action.language):
+        receipt = made.record(ctx, action.payload, attempt.reserved, result, action.pk)
+    _executed(action, attempt, receipt, how=how)
+
+
+def doubt(action: PendingAction, attempt: Attempt, why: str) -> None:
+    """`executing` to `in_doubt`: shown, alerted, and looked up at the provider; never sent again (R11)."""
+    rows = PendingAction.objects.filter(pk=action.pk, status=Status.EXECUTING).update(status=Status.IN_DOUBT)
+    if rows != 1:
+        return
+    Attempt.objects.filter(pk=attempt.pk).update(outcome="in_doubt", detail={"why": why})
+    action.refresh_from_db()
+    jobs.forget("watch_action", action.pk)
+    Alert.objects.get_or_create(action=action, kind="in_doubt", handled_at=None)
+    audit.record("action.in_doubt", by=None, subject=action, why=why, digest=action.digest)
+    jobs.later("reconcile_action", action.pk)
+    tell(action, "in_doubt", why=why)
+    go_on(action)

@@ -1,0 +1,44 @@
+"""What became of an action, told to the conversation in the transaction in which it happened."""
+
+from typing import Any
+
+from django.db.models import DateTimeField, Func
+
+from assistant import turns
+from assistant.events import announce
+from assistant.models import Message, PendingAction, Turn
+
+
+class Clock(Func):
+    """The database's clock at this moment; a transaction that waited for a lock does not see an old time."""
+
+    function = "clock_timestamp"
+    arity = 0
+    output_field = DateTimeField()
+
+
+def tell(action: PendingAction, event: str, **params: Any) -> None:
+    """Write the record that the model will read, and announce the card and the record.
+
+    The record stands in the newest turn that has begun: history shows it where it happened.
+    """
+    begun = (
+        Turn.objects.filter(conversation_id=action.conversation_id)
+        .exclude(status=Turn.Status.QUEUED, started_at=None)
+        .order_by("-ordinal")
+        .first()
+    )
+    record = Message.objects.create(
+        conversation_id=action.conversation_id,
+        turn=begun or action.turn,
+        role=Message.Role.RECORD,
+        action=action,
+        code=event,
+        params=params,
+    )
+    announce(action.conversation_id, action, record)
+
+
+def go_on(action: PendingAction) -> None:
+    """Let the action's turn go on if this was what it waited for."""
+    turns.settle(action.turn)

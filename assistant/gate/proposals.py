@@ -1,0 +1,308 @@
+"""Put an action before a person: check, resolve, freeze, show. Nothing happens here but a row and a card."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from assistant.events import announce
+from assistant.gate import closing, digest, policy, targets
+from assistant.models import OPEN, PendingAction, Turn
+from assistant.tools.facts import Outside, Phrase, Preview, plain
+from assistant.tools.registry import Context, Prepared, Tool, ToolArguments
+from ledger import audit, jobs
+from ledger.company_settings import CompanySettings, current_settings
+from ledger.errors import DomainError
+from ledger.models import Membership
+from ledger.tenancy import new_id
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """The card that now waits; `again` if it is one that waited already."""
+
+    action: PendingAction
+    again: bool = False
+
+
+def read_arguments(made: Tool, text: str) -> ToolArguments:
+    """The model's or a form's arguments by the tool's schema; raises DomainError INVALID_ARGUMENTS that names fields."""
+    try:
+        return made.arguments.model_validate_json(text)
+    except ValidationError as error:
+        problems = [
+            {"field": ".".join(str(part) for part in item["loc"]) or "arguments", "problem": item["msg"]}
+            for item in error.errors(include_url=False, include_input=False, include_context=False)[:10]
+        ]
+        fields = ", ".join(item["field"] for item in problems)
+        raise DomainError(
+            "INVALID_ARGUMENTS",
+            _("These arguments do not fit: %(fields)s.") % {"fields": fields},
+            problems=problems,
+        ) from None
+
+
+@transaction.atomic
+def propose(
+    ctx: Context,
+    made: Tool,
+    arguments: str,
+    *,
+    conversation_id: Any,
+    turn: Turn | None = None,
+    call_id: str = "",
+    reason: str = "",
+    outside: tuple[Outside, ...] = (),
+    edited_from: PendingAction | None = None,
+    compensates: PendingAction | None = None,
+) -> Proposed:
+    """Prepare a gated tool's action and put its card up. Raises DomainError where a rule already says no.
+
+    The same proposal, while its card is open, is that card (T87); the same tool for the same record supersedes it.
+    """
+    policy.require_running(made)
+    settings = current_settings().values
+    with translation.override(ctx.language):
+        prepared = _prepare(ctx, made, arguments)
+        verdict = policy.weigh(made, prepared, requester=ctx.member, outside=outside, settings=settings)
+    same = digest.sameness(made.name, plain(prepared.payload))
+    open_cards = list(
+        PendingAction.objects.select_for_update(no_key=True)
+        .filter(conversation_id=conversation_id, status__in=OPEN)
+        .order_by("pk")
+    )
+    if edited_from is None:
+        for card in open_cards:
+            if card.sameness == same:
+                return Proposed(card, again=True)
+    if len(open_cards) >= policy.MAX_OPEN_CARDS:
+        raise DomainError(
+            "TOO_MANY_CARDS", _("Too many cards are waiting in this conversation; decide those first.")
+        )
+    shown = _with_provenance(prepared.preview, outside, policy.undo_seconds(made, settings))
+    frozen_targets = [plain(target) for target in prepared.targets]
+    action_id = new_id()
+    for card in open_cards:
+        if edited_from is None and card.tool == made.name and card.targets[:1] == frozen_targets[:1]:
+            closing.supersede(card, by=ctx.member, closed_by="proposed_again")
+    action = _insert(
+        ctx,
+        made,
+        action_id=action_id,
+        conversation_id=conversation_id,
+        turn=turn,
+        call_id=call_id,
+        reason=reason[:1000],
+        arguments=arguments,
+        outside=[plain(source) for source in outside],
+        payload=plain(prepared.payload),
+        preview=plain(shown),
+        summary=prepared.summary,
+        targets=frozen_targets,
+        verdict=verdict,
+        sameness=same,
+        settings=settings,
+        edited_from=edited_from,
+        compensates=compensates,
+    )
+    audit.record(
+        "action.proposed",
+        by=ctx.member,
+        subject=action,
+        tool=made.name,
+        level=action.level,
+        digest=action.digest,
+        summary=action.summary,
+        arguments=arguments,
+        payload=action.payload_text,
+        edited_from=edited_from.pk if edited_from else None,
+    )
+    jobs.later("expire_action", action.pk, at=action.expires_at)
+    announce(action.conversation_id, action)
+    return Proposed(action)
+
+
+def _prepare(ctx: Context, made: Tool, arguments: str) -> Prepared:
+    if made.prepare is None:
+        raise DomainError("NOT_AVAILABLE", _("This cannot be done here."))
+    prepared = made.prepare(ctx, read_arguments(made, arguments))
+    if not prepared.targets:
+        raise DomainError("NO_TARGET", _("Nothing on record says what this would act on."))
+    return prepared
+
+
+def _with_provenance(preview: Preview, outside: tuple[Outside, ...], undo_seconds: int) -> Preview:
+    """Add what the gate itself has to say: what was read from outside, and how long an undo is possible."""
+    warnings, consequences = preview.warnings, preview.consequences
+    if outside:
+        sources = ", ".join(sorted({source.ref for source in outside}))
+        warnings = (*warnings, Phrase("read_outside_content", {"sources": sources}))
+    if undo_seconds:
+        consequences = (Phrase("leaves_after", {"seconds": undo_seconds}), *consequences)
+    return Preview(preview.title, preview.button, preview.facts, consequences, warnings, preview.document)
+
+
+def _insert(
+    ctx: Context,
+    made: Tool,
+    *,
+    action_id: Any,
+    payload: dict[str, Any],
+    preview: dict[str, Any],
+    summary: str,
+    verdict: policy.Verdict,
+    settings: CompanySettings,
+    **fields: Any,
+) -> PendingAction:
+    payload_text, preview_text = audit.canonical(payload), audit.canonical(preview)
+    return PendingAction.objects.create(
+        id=action_id,
+        requester=ctx.member,
+        epoch=ctx.member.epoch,
+        routed=verdict.routed,
+        approvals=verdict.approvals,
+        door=ctx.door,
+        tool=made.name,
+        tool_version=made.version,
+        level=verdict.level,
+        effects=sorted(verdict.effects),
+        operation=made.operation,
+        language=ctx.language,
+        payload_text=payload_text,
+        payload=payload,
+        preview_text=preview_text,
+        preview=preview,
+        summary=summary,
+        digest=digest.digest(
+            tool=made.name,
+            version=made.version,
+            payload_text=payload_text,
+            preview_text=preview_text,
+            summary=summary,
+        ),
+        undo_seconds=policy.undo_seconds(made, settings),
+        compensation=made.compensation or "",
+        expires_at=timezone.now() + timedelta(seconds=policy.expires_seconds(made, settings)),
+        **fields,
+    )
+
+
+@transaction.atomic
+def edit(
+    action: PendingAction, made: Tool, *, by: Membership, fields: dict[str, Any], shown_hash: str
+) -> PendingAction:
+    """Change fields of an open action: a new action, prepared and gated again, that supersedes the old one (R2, T27).
+
+    Raises DomainError where the new values do not fit; then the card stays as it was (H46).
+    """
+    unknown = sorted(set(fields) - set(made.editable))
+    if unknown:
+        raise DomainError(
+            "NOT_EDITABLE", _("These fields cannot be edited: %(fields)s.") % {"fields": ", ".join(unknown)}
+        )
+    arguments = json.loads(action.arguments) | fields
+    kept = {key: value for key, value in arguments.items() if value is not None}
+    text = json.dumps(kept, ensure_ascii=False)
+    return _replace(
+        action, made, by=by, arguments=text, event="edited", closed_by="edit", shown_hash=shown_hash
+    )
+
+
+@transaction.atomic
+def refresh(action: PendingAction, made: Tool, *, shown_hash: str) -> PendingAction:
+    """The same request computed from the records as they are now; supersedes the card that has gone stale."""
+    return _replace(
+        action,
+        made,
+        by=action.requester,
+        arguments=action.arguments,
+        event="superseded",
+        closed_by="facts_changed",
+        shown_hash=shown_hash,
+    )
+
+
+def _replace(
+    action: PendingAction,
+    made: Tool,
+    *,
+    by: Membership,
+    arguments: str,
+    event: str,
+    closed_by: str,
+    shown_hash: str,
+) -> PendingAction:
+    closing.supersede(action, by=by, closed_by=closed_by, shown_hash=shown_hash, quietly=True)
+    successor = propose(
+        context_of(action),
+        made,
+        arguments,
+        conversation_id=action.conversation_id,
+        turn=action.turn,
+        call_id=action.call_id,
+        reason=action.reason,
+        outside=sources_of(action),
+        edited_from=action,
+    ).action
+    closing.replaced(
+        action, successor, event=event, closed_by=closed_by, by=by.name, changes=changes(action, successor)
+    )
+    return successor
+
+
+def context_of(action: PendingAction) -> Context:
+    """The requester's own context, for preparing again in their name; roles are read anew."""
+    member = Membership.objects.select_related("tenant").get(pk=action.requester_id)
+    return Context(
+        member=member,
+        company=member.tenant,
+        language=action.language,
+        door=action.door,
+        conversation_id=action.conversation_id,
+        turn_id=action.turn_id,
+    )
+
+
+def sources_of(action: PendingAction) -> tuple[Outside, ...]:
+    return tuple(Outside(**source) for source in action.outside)
+
+
+def changes(before: PendingAction, after: PendingAction) -> list[dict[str, Any]]:
+    """The facts that differ between two cards, in the order of the newer card: name, kind, before, after."""
+    old = {fact["name"]: fact for fact in before.preview["facts"]}
+    new = {fact["name"]: fact for fact in after.preview["facts"]}
+    return [
+        {
+            "name": name,
+            "kind": (new.get(name) or old[name])["kind"],
+            "before": old.get(name, {}).get("value"),
+            "after": new.get(name, {}).get("value"),
+        }
+        for name in [*new, *(name for name in old if name not in new)]
+        if old.get(name, {}).get("value") != new.get(name, {}).get("value")
+    ]
+
+
+def stale(action: PendingAction) -> bool:
+    """Whether a record that the card was computed from has moved since."""
+    return bool(targets.moved(action.targets))
+
+
+@transaction.atomic
+def ask_again(action: PendingAction, made: Tool) -> PendingAction:
+    """The same request with today's facts, as a new card; for one that expired, failed or was cancelled."""
+    return propose(
+        context_of(action),
+        made,
+        action.arguments,
+        conversation_id=action.conversation_id,
+        turn=action.turn,
+        call_id=action.call_id,
+        reason=action.reason,
+        outside=sources_of(action),
+    ).action

@@ -1,0 +1,93 @@
+"""What is in doubt is looked up at the provider by its key, or settled by a person with a note. Nothing is sent again."""
+
+import logging
+import uuid
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from assistant.gate import execution
+from assistant.gate.outcome import Clock, go_on, tell
+from assistant.gate.proposals import context_of
+from assistant.models import Alert, Attempt, PendingAction, Status
+from assistant.tools import registry
+from ledger import audit, jobs, permissions, tenancy
+from ledger.errors import DomainError
+from ledger.models import Due, Membership
+
+log = logging.getLogger(__name__)
+
+WAITS = (30, 60, 300, 900, 3600)
+
+
+@jobs.job("watch_action")
+def watch(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
+    """An action that is still executing past its lease is in doubt: its worker died or lost its answer."""
+    with tenancy.tenant(tenant_id):
+        action = PendingAction.objects.select_for_update(no_key=True).get(pk=action_id)
+        attempt = Attempt.objects.filter(action=action, lease_until__lte=Clock()).first()
+        if action.status == Status.EXECUTING and attempt is not None:
+            execution.doubt(action, attempt, "lease")
+
+
+@jobs.job("reconcile_action")
+def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
+    """Ask the provider what became of the key. Its own positive record settles it; anything else is asked again later."""
+    with tenancy.tenant(tenant_id):
+        action = PendingAction.objects.get(pk=action_id)
+        attempt = Attempt.objects.get(action=action)
+        promise = Due.objects.filter(kind="reconcile_action", object_id=action_id).first()
+    made = registry.get(action.tool)
+    if action.status != Status.IN_DOUBT or made is None or made.reconcile is None:
+        return
+    found = None
+    try:
+        found = made.reconcile(action.payload, attempt.reserved, action.pk)
+    except Exception:
+        log.exception("The provider could not be asked about action %s", action_id)
+    with tenancy.tenant(tenant_id):
+        action = PendingAction.objects.select_for_update(no_key=True).get(pk=action_id)
+        if action.status != Status.IN_DOUBT:
+            return
+        audit.record("action.looked_up", by=None, subject=action, found=found is not None)
+        if found is not None:
+            execution.finish(made, action, attempt, found.result, how="reconciled")
+        else:
+            tries = promise.tries if promise else 0
+            wait = WAITS[min(tries, len(WAITS) - 1)]
+            jobs.later("reconcile_action", action_id, at=timezone.now() + timedelta(seconds=wait))
+
+
+@transaction.atomic
+def settle(action_id: uuid.UUID, *, by: Membership, done: bool, note: str) -> PendingAction:
+    """A person says what became of an action in doubt, with a note that stays on record."""
+    permissions.require(by, "reconcile_action")
+    if not note.strip():
+        raise DomainError("NOTE_REQUIRED", _("Write a note: how do you know?"))
+    action = PendingAction.objects.select_for_update(no_key=True).filter(pk=action_id).first()
+    if action is None or action.status != Status.IN_DOUBT:
+        raise DomainError("NOT_IN_DOUBT", _("This action is not in doubt."))
+    stored = {"text": note, "facts": {}, "provider_ref": "", "digest": action.digest} if done else None
+    PendingAction.objects.filter(pk=action.pk, status=Status.IN_DOUBT).update(
+        status=Status.EXECUTED if done else Status.FAILED,
+        receipt=stored,
+        failure=None if done else {"code": "SETTLED", "sentence": note},
+        closed_at=Clock(),
+        closed_by="person",
+    )
+    made = registry.get(action.tool)
+    attempt = Attempt.objects.get(action=action)
+    if made and not done and made.release:
+        made.release(context_of(action), action.payload, attempt.reserved, action.pk)
+    Attempt.objects.filter(pk=attempt.pk).update(
+        finished_at=Clock(), outcome="executed" if done else "failed"
+    )
+    Alert.objects.filter(action=action, handled_at=None).update(handled_at=Clock(), handled_by=by, note=note)
+    jobs.forget("reconcile_action", action.pk)
+    action.refresh_from_db()
+    audit.record("action.settled", by=by, subject=action, done=done, note=note, digest=action.digest)
+    tell(action, "executed" if done else "failed", receipt=note, sentence=note, how="person", by=by.name)
+    go_on(action)
+    return action

@@ -49,7 +49,7 @@ def divided(numerator: int, denominator: int, rounding: Rounding) -> int:
 
 
 def scaled(value: object, column: Column, field: str) -> int:
-    """A Decimal in its column's smallest unit. MoneyError for a float or what does not fit: nothing is rounded."""
+    """A Decimal in its column's smallest unit. MoneyError for a float or a misfit; nothing is rounded."""
     if not isinstance(value, Decimal) or not value.is_finite():
         raise MoneyError("NOT_A_NUMBER", _("That is not a number."), field=field)
     if value < 0:

@@ -49,6 +49,11 @@ def has_tenant() -> bool:
     return _current.get() is not None
 
 
+def tenant_in_scope() -> uuid.UUID | None:
+    """The company in scope or None: what a new row starts with. Saving it outside a scope is refused."""
+    return _current.get()
+
+
 @contextlib.contextmanager
 def tenant(tenant_id: uuid.UUID) -> Iterator[None]:
     """Run a block as one transaction inside one company.
@@ -214,7 +219,7 @@ class TenantModel(models.Model, metaclass=_TenantBase):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     tenant = models.ForeignKey(
-        "ledger.Company", models.PROTECT, related_name="+", default=current_tenant, editable=False
+        "ledger.Company", models.PROTECT, related_name="+", default=tenant_in_scope, editable=False
     )
 
     objects: ClassVar[TenantManager] = TenantManager()

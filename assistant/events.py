@@ -19,7 +19,8 @@ def announce(conversation_id: uuid.UUID, *rows: Row) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp() WHERE id = %s RETURNING seq",
+            "UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp()"
+            " WHERE id = %s RETURNING seq",
             [len(rows), conversation_id],
         )
         (last,) = cursor.fetchone()

@@ -28,11 +28,11 @@ class Origin:
     address: str = ""
 
 
-_origin: ContextVar[Origin] = ContextVar("origin", default=Origin())
+_origin: ContextVar[Origin | None] = ContextVar("origin", default=None)
 
 
 def origin() -> Origin:
-    return _origin.get()
+    return _origin.get() or Origin()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import uuid_utils.compat
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, models, transaction
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.models.base import ModelBase
 from django.db.models.constraints import BaseConstraint
 
@@ -91,10 +90,12 @@ class TenantPolicy(BaseConstraint):
         self.column = column
         super().__init__(name=name)
 
-    def constraint_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> None:
+    def constraint_sql(self, model: Any, schema_editor: Any) -> str:
+        """Nothing inside CREATE TABLE: it is added when every table of the migration stands."""
         schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+        return ""
 
-    def create_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def create_sql(self, model: Any, schema_editor: Any) -> str:
         table, name = schema_editor.quote_name(model._meta.db_table), schema_editor.quote_name(self.name)
         rule = f"{schema_editor.quote_name(self.column)} = {READ_SETTING}"
         return (
@@ -102,7 +103,7 @@ class TenantPolicy(BaseConstraint):
             f"CREATE POLICY {name} ON {table} USING ({rule}) WITH CHECK ({rule})"
         )
 
-    def remove_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def remove_sql(self, model: Any, schema_editor: Any) -> str:
         table, name = schema_editor.quote_name(model._meta.db_table), schema_editor.quote_name(self.name)
         return (
             f"DROP POLICY {name} ON {table}; ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY; "
@@ -112,7 +113,7 @@ class TenantPolicy(BaseConstraint):
     def validate(self, *args: Any, **kwargs: Any) -> None:
         """The database alone decides."""
 
-    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    def deconstruct(self) -> Any:
         path, args, kwargs = super().deconstruct()
         return path, args, {**kwargs, "column": self.column}
 
@@ -123,30 +124,34 @@ class TenantPolicy(BaseConstraint):
 
 
 class CompositeKey(BaseConstraint):
-    """A foreign key on (tenant, row): a row of another company cannot be named."""
+    """A foreign key on (tenant, row): a row of another company cannot be named.
+
+    It is made at the end of its migration, when the unique constraint that it refers to is there for certain.
+    """
 
     def __init__(self, *, name: str, field: str, to: str) -> None:
         self.field, self.to = field, to
         super().__init__(name=name)
 
-    def constraint_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> None:
-        schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+    def constraint_sql(self, model: Any, schema_editor: Any) -> str:
+        self.create_sql(model, schema_editor)
+        return ""
 
-    def create_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def create_sql(self, model: Any, schema_editor: Any) -> None:
         quote = schema_editor.quote_name
-        return (
+        schema_editor.deferred_sql.append(
             f"ALTER TABLE {quote(model._meta.db_table)} ADD CONSTRAINT {quote(self.name)} FOREIGN KEY "
             f"(tenant_id, {quote(self.field + '_id')}) REFERENCES {quote(self.to)} (tenant_id, id)"
         )
 
-    def remove_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def remove_sql(self, model: Any, schema_editor: Any) -> str:
         quote = schema_editor.quote_name
         return f"ALTER TABLE {quote(model._meta.db_table)} DROP CONSTRAINT {quote(self.name)}"
 
     def validate(self, *args: Any, **kwargs: Any) -> None:
         """The database alone decides."""
 
-    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    def deconstruct(self) -> Any:
         path, args, kwargs = super().deconstruct()
         return path, args, {**kwargs, "field": self.field, "to": self.to}
 

@@ -1,4 +1,4 @@
-"""A person's answer to a card. The decision is one conditional UPDATE on the action's own columns (settled question 1)."""
+"""A person's answer to a card. The decision is one conditional UPDATE on the action's own columns."""
 
 import uuid
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -89,9 +89,7 @@ def confirm(click: Click) -> Answer:
     if action.status == Status.AWAITING_SECOND:
         won = _second(action, click)
     elif action.approvals > 1:
-        won = _move(
-            click, Status.PENDING, status=Status.AWAITING_SECOND, expires_at=Clock() + timedelta(hours=1)
-        )
+        won = _move(click, Status.PENDING, status=Status.AWAITING_SECOND, expires_at=Clock() + timedelta(hours=1))
     else:
         won = _move(click, Status.PENDING, **_scheduled())
     if not won:
@@ -124,9 +122,7 @@ def _changed(click: Click, action: PendingAction) -> Answer:
             closing.supersede(action, by=click.by, closed_by="facts_changed")
             go_on(action)
         return _note(click, action, "confirm", Answer(Kind.CONFLICT, action, error.sentence))
-    return _note(
-        click, action, "confirm", Answer(Kind.CONFLICT, successor, _("It changed since you looked."))
-    )
+    return _note(click, action, "confirm", Answer(Kind.CONFLICT, successor, _("It changed since you looked.")))
 
 
 @transaction.atomic
@@ -152,7 +148,7 @@ def edit(click: Click, fields: dict[str, Any]) -> Answer:
 def _scheduled() -> dict[str, Any]:
     return {
         "status": Status.SCHEDULED,
-        "execute_after": Clock() + timedelta(seconds=1) * F("undo_seconds"),
+        "execute_after": Clock() + F("undo_seconds") * Value(timedelta(seconds=1)),
         "closed_by": "confirm",
         "closed_at": Clock(),
     }
@@ -215,11 +211,7 @@ def reject(click: Click) -> Answer:
     action = find(click)
     if action is None:
         return _missing(click, "reject")
-    if (
-        action.status in OPEN
-        and action.level >= Level.APPROVE
-        and not (click.reason.strip() or click.reason_code)
-    ):
+    if action.status in OPEN and action.level >= Level.APPROVE and not (click.reason.strip() or click.reason_code):
         sentence = _("Write a reason, so the next draft is right.")
         return _note(click, action, "reject", Answer(Kind.REFUSED, action, sentence))
     return _close(click, action, Verdict.REJECT, Status.REJECTED)
@@ -343,9 +335,7 @@ def _late(click: Click, action: PendingAction, verdict: Verdict, word: str = "")
     if action.status in OPEN:
         closing.expire(action.pk, closed_by="deadline")
         action.refresh_from_db()
-    own = Decision.objects.filter(
-        action=action, member=click.by, verdict=verdict, shown_hash=click.shown_hash
-    )
+    own = Decision.objects.filter(action=action, member=click.by, verdict=verdict, shown_hash=click.shown_hash)
     if word == "undo":
         own = own.filter(slot=3)
     if own.exists() and action.digest == click.shown_hash:

@@ -56,9 +56,9 @@ def supersede(
 ) -> None:
     """Close an open card in favour of another one. Raises DecidedMeanwhile if it is no longer open."""
     match = {"digest": shown_hash} if shown_hash else {}
-    rows = PendingAction.objects.filter(
-        pk=action.pk, status__in=OPEN, expires_at__gt=Clock(), **match
-    ).update(status=Status.SUPERSEDED, closed_by=closed_by, closed_at=Clock())
+    rows = PendingAction.objects.filter(pk=action.pk, status__in=OPEN, expires_at__gt=Clock(), **match).update(
+        status=Status.SUPERSEDED, closed_by=closed_by, closed_at=Clock()
+    )
     if rows != 1:
         raise DecidedMeanwhile
     action.refresh_from_db()

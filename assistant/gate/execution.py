@@ -1,4 +1,4 @@
-"""Execute a decided action, once. The claim row makes it once; the queue only wakes (measured: it delivers at least once).
+"""Execute a decided action, once. The claim row makes it once; the queue, which delivers at least once, only wakes.
 
 Internal tools do claim, effect, receipt, record and audit in one transaction. External tools claim and reserve
 (commit), call with no transaction open, and record (commit). A process that dies in between leaves `executing`, which
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -81,12 +82,10 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
             try:
                 with transaction.atomic():
                     if made.operation == Operation.INTERNAL:
-                        assert made.execute is not None
-                        receipt = made.execute(ctx, action.payload, action.pk)
+                        receipt = made.part("execute")(ctx, action.payload, action.pk)
                         _executed(action, attempt, receipt)
                         return None
-                    assert made.reserve is not None
-                    reserved = made.reserve(ctx, action.payload, action.pk)
+                    reserved = made.part("reserve")(ctx, action.payload, action.pk)
                     Attempt.objects.filter(pk=attempt.pk).update(reserved=reserved, called_at=Clock())
             except DomainError as error:
                 refusal = (error.code, error.sentence)
@@ -98,8 +97,8 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
                 jobs.later("watch_action", action.pk, at=attempt.lease_until)
                 tell_running(action)
                 return Running(claim, made, ctx, action.payload, reserved)
-    assert refusal is not None
-    _failed(action, attempt, *refusal)
+    if refusal is not None:
+        _failed(action, attempt, *refusal)
     return None
 
 
@@ -124,13 +123,9 @@ def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None
         return "PAUSED", _("The company or its assistant is paused.")
     if not permissions.allowed(requester, made.permission):
         return "FORBIDDEN", _("The person who asked may no longer do this.")
-    confirmed = Decision.objects.filter(action=action, verdict=Decision.Verdict.CONFIRM).select_related(
-        "member"
-    )
+    confirmed = Decision.objects.filter(action=action, verdict=Decision.Verdict.CONFIRM).select_related("member")
     deciders = [decision.member for decision in confirmed]
-    if len({m.pk for m in deciders}) < action.approvals or any(
-        d.shown_hash != action.digest for d in confirmed
-    ):
+    if len({m.pk for m in deciders}) < action.approvals or any(d.shown_hash != action.digest for d in confirmed):
         return "NO_APPROVAL", _("The decision on record does not cover this.")
     if not all(policy.may_decide(member, made, action.level) for member in deciders):
         return "FORBIDDEN", _("The person who confirmed may no longer do this.")
@@ -191,26 +186,26 @@ _callers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="provider")
 
 def _call(running: Running) -> None:
     """Ask the provider, with no transaction and no connection held, and record the answer."""
-    assert running.made.call is not None
-    call: Callable[..., dict[str, Any]] = running.made.call
+    call = running.made.part("call")
     key = running.claim.action_id
 
     def ask() -> dict[str, Any]:
         with claims.holding(running.claim):
             try:
-                return call(running.payload, running.reserved, key)
+                result: dict[str, Any] = call(running.payload, running.reserved, key)
+                return result
             finally:
                 connection.close()
 
     try:
         result = _callers.submit(ask).result(timeout=running.made.time_limit)
-    except Refused:
-        _record(running, lambda action, attempt: _release(running, action, attempt, refused))
+    except Refused as refused:
+        _record(running, partial(_release, running, refused))
     except Exception as error:
         log.warning("The outcome of action %s is uncertain: %s", key, type(error).__name__)
-        _record(running, lambda action, attempt: doubt(action, attempt, type(error).__name__))
+        _record(running, partial(doubt, why=type(error).__name__))
     else:
-        _record(running, lambda action, attempt: finish(running.made, action, attempt, result, how="worker"))
+        _record(running, partial(finish, running.made, result=result, how="worker"))
 
 
 def _record(running: Running, write: Callable[[PendingAction, Attempt], object]) -> None:
@@ -224,18 +219,16 @@ def _record(running: Running, write: Callable[[PendingAction, Attempt], object])
         write(action, attempt)
 
 
-def _release(running: Running, action: PendingAction, attempt: Attempt, refused: Refused) -> None:
-    assert running.made.release is not None
-    running.made.release(running.ctx, running.payload, running.reserved, action.pk)
+def _release(running: Running, refused: Refused, action: PendingAction, attempt: Attempt) -> None:
+    running.made.part("release")(running.ctx, running.payload, running.reserved, action.pk)
     _failed(action, attempt, refused.code, refused.sentence)
 
 
-def finish(made: Tool, action: PendingAction, attempt: Attempt, result: dict[str, Any], *, how: str) -> None:
+def finish(made: Tool, action: PendingAction, attempt: Attempt, *, result: dict[str, Any], how: str) -> None:
     """Record what the provider accepted: the domain's record, the receipt, the history and the audit together."""
-    assert made.record is not None
     ctx = proposals.context_of(action)
     with translation.override(action.language):
-        receipt = made.record(ctx, action.payload, attempt.reserved, result, action.pk)
+        receipt = made.part("record")(ctx, action.payload, attempt.reserved, result, action.pk)
     _executed(action, attempt, receipt, how=how)
 
 

@@ -1,7 +1,7 @@
 """Put an action before a person: check, resolve, freeze, show. Nothing happens here but a row and a card."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -31,7 +31,7 @@ class Proposed:
 
 
 def read_arguments(made: Tool, text: str) -> ToolArguments:
-    """The model's or a form's arguments by the tool's schema; raises DomainError INVALID_ARGUMENTS that names fields."""
+    """The arguments by the tool's own schema; raises DomainError INVALID_ARGUMENTS that names the fields."""
     try:
         return made.arguments.model_validate_json(text)
     except ValidationError as error:
@@ -81,9 +81,7 @@ def propose(
             if card.sameness == same:
                 return Proposed(card, again=True)
     if len(open_cards) >= policy.MAX_OPEN_CARDS:
-        raise DomainError(
-            "TOO_MANY_CARDS", _("Too many cards are waiting in this conversation; decide those first.")
-        )
+        raise DomainError("TOO_MANY_CARDS", _("Too many cards are waiting in this conversation; decide those first."))
     shown = _with_provenance(prepared.preview, outside, policy.undo_seconds(made, settings))
     frozen_targets = [plain(target) for target in prepared.targets]
     action_id = new_id()
@@ -144,7 +142,7 @@ def _with_provenance(preview: Preview, outside: tuple[Outside, ...], undo_second
         warnings = (*warnings, Phrase("read_outside_content", {"sources": sources}))
     if undo_seconds:
         consequences = (Phrase("leaves_after", {"seconds": undo_seconds}), *consequences)
-    return Preview(preview.title, preview.button, preview.facts, consequences, warnings, preview.document)
+    return replace(preview, consequences=consequences, warnings=warnings)
 
 
 def _insert(
@@ -208,9 +206,7 @@ def edit(
     arguments = json.loads(action.arguments) | fields
     kept = {key: value for key, value in arguments.items() if value is not None}
     text = json.dumps(kept, ensure_ascii=False)
-    return _replace(
-        action, made, by=by, arguments=text, event="edited", closed_by="edit", shown_hash=shown_hash
-    )
+    return _replace(action, made, by=by, arguments=text, event="edited", closed_by="edit", shown_hash=shown_hash)
 
 
 @transaction.atomic
@@ -296,7 +292,7 @@ def stale(action: PendingAction) -> bool:
 @transaction.atomic
 def ask_again(action: PendingAction, made: Tool) -> PendingAction:
     """The same request with today's facts, as a new card; for one that expired, failed or was cancelled."""
-    return propose(
+    again: Proposed = propose(
         context_of(action),
         made,
         action.arguments,
@@ -305,4 +301,5 @@ def ask_again(action: PendingAction, made: Tool) -> PendingAction:
         call_id=action.call_id,
         reason=action.reason,
         outside=sources_of(action),
-    ).action
+    )
+    return again.action

@@ -1,4 +1,4 @@
-"""What is in doubt is looked up at the provider by its key, or settled by a person with a note. Nothing is sent again."""
+"""What is in doubt is looked up at the provider by its key, or settled by a person. Nothing is ever sent again."""
 
 import logging
 import uuid
@@ -34,7 +34,7 @@ def watch(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
 
 @jobs.job("reconcile_action")
 def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
-    """Ask the provider what became of the key. Its own positive record settles it; anything else is asked again later."""
+    """Ask the provider what became of the key. Its own positive record settles it; anything else waits."""
     with tenancy.tenant(tenant_id):
         action = PendingAction.objects.get(pk=action_id)
         attempt = Attempt.objects.get(action=action)
@@ -53,7 +53,7 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
             return
         audit.record("action.looked_up", by=None, subject=action, found=found is not None)
         if found is not None:
-            execution.finish(made, action, attempt, found.result, how="reconciled")
+            execution.finish(made, action, attempt, result=found.result, how="reconciled")
         else:
             tries = promise.tries if promise else 0
             wait = WAITS[min(tries, len(WAITS) - 1)]
@@ -66,7 +66,7 @@ def settle(action_id: uuid.UUID, *, by: Membership, done: bool, note: str) -> Pe
     permissions.require(by, "reconcile_action")
     if not note.strip():
         raise DomainError("NOTE_REQUIRED", _("Write a note: how do you know?"))
-    action = PendingAction.objects.select_for_update(no_key=True).filter(pk=action_id).first()
+    action: PendingAction | None = PendingAction.objects.select_for_update(no_key=True).filter(pk=action_id).first()
     if action is None or action.status != Status.IN_DOUBT:
         raise DomainError("NOT_IN_DOUBT", _("This action is not in doubt."))
     stored = {"text": note, "facts": {}, "provider_ref": "", "digest": action.digest} if done else None
@@ -81,9 +81,7 @@ def settle(action_id: uuid.UUID, *, by: Membership, done: bool, note: str) -> Pe
     attempt = Attempt.objects.get(action=action)
     if made and not done and made.release:
         made.release(context_of(action), action.payload, attempt.reserved, action.pk)
-    Attempt.objects.filter(pk=attempt.pk).update(
-        finished_at=Clock(), outcome="executed" if done else "failed"
-    )
+    Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="executed" if done else "failed")
     Alert.objects.filter(action=action, handled_at=None).update(handled_at=Clock(), handled_by=by, note=note)
     jobs.forget("reconcile_action", action.pk)
     action.refresh_from_db()

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.apps import apps
-from django.db import models
 
 Versions = dict[tuple[str, str], int]
 
 
-def _model(kind: str) -> type[models.Model]:
+def _model(kind: str) -> Any:
     return apps.get_model("ledger", kind)
 
 

@@ -143,7 +143,7 @@ class PendingAction(TenantModel):
             ),
         )
         triggers = (
-            pgtrigger.ReadOnly(name="frozen", exclude=MUTABLE),
+            pgtrigger.ReadOnly(name="frozen", exclude=list(MUTABLE)),
             pgtrigger.FSM(name="state_table", field="status", transitions=TRANSITIONS),
             pgtrigger.Trigger(
                 name="starts_pending",

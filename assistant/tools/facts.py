@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
-Kind = Literal[
-    "text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "changes"
-]
+Kind = Literal["text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "changes"]
 
 
 def money(cents: int, currency: str) -> dict[str, Any]:
@@ -53,7 +51,10 @@ class Attached:
 
 @dataclass(frozen=True)
 class Preview:
-    """The card, as data. `title` asks the question, `button` says what pressing it does, both with object and amount."""
+    """The card, as data. `title` asks the question, `button` says what a press does, with object and amount.
+
+    `typed` is what a strong card asks to be typed, where it is not held (the amount as shown).
+    """
 
     title: Phrase
     button: Phrase
@@ -61,6 +62,7 @@ class Preview:
     consequences: tuple[Phrase, ...]
     warnings: tuple[Phrase, ...] = ()
     document: Attached | None = None
+    typed: str = ""
 
 
 @dataclass(frozen=True)

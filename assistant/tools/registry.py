@@ -7,10 +7,11 @@
         class Arguments(ToolArguments): ...
         def prepare(ctx, arguments) -> Prepared: ...
 
-A tool without effects has `run(ctx, arguments) -> dict`. A gated tool has `prepare` and either `execute` (its effect is
-in our own database: one transaction, never in doubt) or `reserve`, `call`, `record`, `release` and `reconcile` (its
-effect is at a provider). `keep(ctx, payload)` may keep a rejected proposal as a draft. `effects=None` (not declared) counts as every effect there is. The model's schema, the level,
-the card, the edit form, MCP's annotations, REST's listing and the tests that walk over all tools come from here.
+A tool without effects has `run(ctx, arguments) -> dict`. A gated tool has `prepare` and either `execute` (its effect
+is in our own database: one transaction, never in doubt) or `reserve`, `call`, `record`, `release` and `reconcile` (its
+effect is at a provider). `keep(ctx, payload)` may keep a rejected proposal as a draft. `effects=None` (not declared)
+counts as every effect there is. The model's schema, the level, the card, the edit form, MCP's annotations, REST's
+listing and the tests that walk over all tools come from here.
 """
 
 import hashlib
@@ -164,13 +165,18 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         return _tidy(self.arguments.model_json_schema())
 
+    def part(self, name: str) -> Callable[..., Any]:
+        """One of the tool's functions, which a complete declaration has (see incomplete)."""
+        found: Callable[..., Any] | None = getattr(self, name)
+        if found is None:
+            raise RuntimeError(f"{self.name} has no {name}")
+        return found
+
     def spec(self) -> dict[str, Any]:
         """The function as a Chat Completions endpoint takes it."""
         text = self.description
         if self.gated:
-            text += (
-                " IRREVERSIBLE: this only puts a card before a person; nothing happens until they confirm."
-            )
+            text += " IRREVERSIBLE: this only puts a card before a person; nothing happens until they confirm."
         function = {"name": self.name, "description": text, "parameters": self.schema}
         return {"type": "function", "function": function}
 

@@ -68,7 +68,7 @@ class AuditEvent(TenantModel):
 
 
 class AuditLink(TenantModel):
-    """The place of an event in its company's chain: `hash` = SHA-256 of the hash before it, a line feed and the body."""
+    """The place of an event in its company's chain: `hash` is SHA-256 of the hash before, a line feed and the body."""
 
     seq = models.PositiveBigIntegerField()
     event = TenantForeignKey(AuditEvent, related_name="+")

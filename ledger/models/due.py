@@ -23,3 +23,6 @@ class Due(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=["kind", "object_id"], name="due_once"),)
         indexes = (models.Index(fields=["run_at"], name="due_run_at"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id}"

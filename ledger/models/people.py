@@ -38,7 +38,7 @@ class User(AbstractUser):
     """A person's sign-in; what they may do is on their memberships. On the closed list of tables without a policy."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    username = None  # type: ignore[assignment]
+    username = None  # type: ignore[assignment,misc]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
     email = models.EmailField(_("e-mail"), unique=True)
@@ -63,6 +63,9 @@ class Access(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["user", "tenant"], name="access_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.tenant_id}"
 
 
 class Role(models.TextChoices):
@@ -106,9 +109,7 @@ class Membership(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["tenant", "user"], name="membership_once"),
-            models.CheckConstraint(
-                condition=models.Q(role__in=[r.value for r in Role]), name="membership_role"
-            ),
+            models.CheckConstraint(condition=models.Q(role__in=[r.value for r in Role]), name="membership_role"),
         )
         triggers = (
             pgtrigger.Trigger(
@@ -136,7 +137,5 @@ class Suspension(TenantModel):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=["tenant"], condition=models.Q(ended_at=None), name="suspension_one_open"
-            ),
+            models.UniqueConstraint(fields=["tenant"], condition=models.Q(ended_at=None), name="suspension_one_open"),
         )

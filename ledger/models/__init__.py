@@ -1,6 +1,6 @@
 from ledger.models.audit import AuditEvent, AuditLink, ChainHead
 from ledger.models.base import BusinessModel, Via
-from ledger.models.clients import Client, Contact, Site, TaxIdKind
+from ledger.models.clients import Client, Contact, Site
 from ledger.models.company import Company, Sequence, SettingsVersion
 from ledger.models.documents import StoredDocument
 from ledger.models.due import Due
@@ -54,7 +54,6 @@ __all__ = [
     "SubmittedForm",
     "Suppression",
     "Suspension",
-    "TaxIdKind",
     "User",
     "Via",
 ]

@@ -12,17 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from ledger import sealed
 from ledger.models.address import Address
 from ledger.models.base import BusinessModel
+from ledger.tax_ids import TaxIdKind, mask_tax_id
 from ledger.tenancy import TenantForeignKey, TenantModel
 
 FRESH_CHANGE = timedelta(hours=72)
 """How long a changed e-mail or phone stands on the cards that use it (domain: `update_client`)."""
-
-
-class TaxIdKind(models.TextChoices):
-    CPF = "cpf", "CPF"
-    CNPJ = "cnpj", "CNPJ"
-    EIN = "ein", "EIN"
-    SSN = "ssn", "SSN"
 
 
 class Client(Address, BusinessModel):
@@ -43,7 +37,9 @@ class Client(Address, BusinessModel):
     kind = models.CharField(_("kind"), max_length=8, choices=Kind)
     name = models.CharField(_("name"), max_length=200)
     name_key = models.CharField(max_length=200, editable=False)
-    tax_id_kind = models.CharField(max_length=4, choices=TaxIdKind, blank=True, default="", editable=False)
+    tax_id_kind = models.CharField(
+        max_length=4, choices=[(kind.value, kind.value) for kind in TaxIdKind], blank=True, default="", editable=False
+    )
     tax_id_sealed = models.TextField(blank=True, default="", editable=False)
     tax_id_hash = models.CharField(max_length=64, blank=True, default="", editable=False)
     language = models.CharField(_("language"), max_length=8, choices=Language)
@@ -63,9 +59,7 @@ class Client(Address, BusinessModel):
             models.CheckConstraint(condition=Q(kind__in=["person", "company"]), name="client_kind"),
             models.CheckConstraint(condition=~Q(name=""), name="client_named"),
             models.CheckConstraint(condition=Q(credit_cents__gte=0), name="client_credit"),
-            models.CheckConstraint(
-                condition=Q(terms_days=None) | Q(terms_days__lte=365), name="client_terms"
-            ),
+            models.CheckConstraint(condition=Q(terms_days=None) | Q(terms_days__lte=365), name="client_terms"),
             models.CheckConstraint(
                 condition=Q(tax_id_kind="", tax_id_sealed="", tax_id_hash="")
                 | (~Q(tax_id_kind="") & ~Q(tax_id_sealed="") & ~Q(tax_id_hash="")),
@@ -89,16 +83,13 @@ class Client(Address, BusinessModel):
 
     @property
     def tax_id_masked(self) -> str:
-        """All but the last four characters hidden: `••••••••••0198`."""
-        clear = self.tax_id
-        return "•" * max(len(clear) - 4, 0) + clear[-4:]
+        """The tax id with only its end to be seen: `••.•••.•••/••••-98`."""
+        return mask_tax_id(self.tax_id, TaxIdKind(self.tax_id_kind)) if self.tax_id_sealed else ""
 
     @property
     def main_contact(self) -> "Contact | None":
         """The contact marked as the main one, else the oldest. Reads prefetched contacts where they are."""
-        contacts = sorted(
-            self.contacts.all(), key=lambda contact: (not contact.main, contact.created_at, contact.pk)
-        )
+        contacts = sorted(self.contacts.all(), key=lambda contact: (not contact.main, contact.created_at, contact.pk))
         return contacts[0] if contacts else None
 
 
@@ -133,9 +124,7 @@ class Contact(TenantModel):
         constraints = (
             models.CheckConstraint(condition=Q(role__in=["to", "cc", "none"]), name="contact_role"),
             models.CheckConstraint(condition=~Q(name="", email="", phone=""), name="contact_says_something"),
-            models.UniqueConstraint(
-                fields=["tenant", "client"], condition=Q(main=True), name="contact_one_main"
-            ),
+            models.UniqueConstraint(fields=["tenant", "client"], condition=Q(main=True), name="contact_one_main"),
             models.UniqueConstraint(
                 F("tenant"), F("client"), Lower("email"), condition=~Q(email=""), name="contact_email_once"
             ),

@@ -26,9 +26,7 @@ class StoredDocument(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["tenant", "sha256"], name="storeddocument_once"),
-            models.CheckConstraint(
-                condition=Q(sha256__regex=r"^[0-9a-f]{64}$"), name="storeddocument_sha256"
-            ),
+            models.CheckConstraint(condition=Q(sha256__regex=r"^[0-9a-f]{64}$"), name="storeddocument_sha256"),
             models.CheckConstraint(condition=Q(pages__gte=1), name="storeddocument_pages"),
         )
         indexes = (models.Index(fields=["tenant", "subject_id"], name="storeddocument_subject"),)

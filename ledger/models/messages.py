@@ -93,9 +93,7 @@ class ClientMessage(BusinessModel):
             models.UniqueConstraint(fields=["tenant", "key"], name="clientmessage_key_once"),
             models.CheckConstraint(condition=Q(client=None) | Q(lead=None), name="clientmessage_one_party"),
             models.CheckConstraint(condition=Q(direction__in=["out", "in"]), name="clientmessage_direction"),
-            models.CheckConstraint(
-                condition=Q(channel__in=["email", "sms", "whatsapp"]), name="clientmessage_channel"
-            ),
+            models.CheckConstraint(condition=Q(channel__in=["email", "sms", "whatsapp"]), name="clientmessage_channel"),
             models.CheckConstraint(
                 condition=Q(direction="in", status="received")
                 | Q(
@@ -118,9 +116,7 @@ class ClientMessage(BusinessModel):
                 condition=Q(status__in=["draft", "discarded", "received"]) | Q(key__isnull=False),
                 name="clientmessage_has_key",
             ),
-            models.CheckConstraint(
-                condition=~Q(subject__regex=r"[\n\r]"), name="clientmessage_subject_one_line"
-            ),
+            models.CheckConstraint(condition=~Q(subject__regex=r"[\n\r]"), name="clientmessage_subject_one_line"),
         )
         indexes = (
             models.Index(fields=["tenant", "-created_at"], name="clientmessage_recent"),

@@ -1,5 +1,10 @@
 """The price book: what the company sells, and what each thing costs from which day on."""
 
+import datetime
+import uuid
+from collections.abc import Iterable
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -7,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ledger.models.audit import APPEND_ONLY
 from ledger.models.base import BusinessModel
-from ledger.tenancy import TenantForeignKey, TenantModel
+from ledger.tenancy import TenantForeignKey, TenantManager, TenantModel
 
 
 class PriceItem(BusinessModel):
@@ -28,9 +33,7 @@ class PriceItem(BusinessModel):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=["tenant", "code"], condition=Q(deleted_at=None), name="priceitem_code"
-            ),
+            models.UniqueConstraint(fields=["tenant", "code"], condition=Q(deleted_at=None), name="priceitem_code"),
             models.CheckConstraint(
                 condition=Q(kind__in=["service", "material", "labor", "fee"]), name="priceitem_kind"
             ),
@@ -38,6 +41,16 @@ class PriceItem(BusinessModel):
 
     def __str__(self) -> str:
         return f"{self.code} {self.name}"
+
+
+class PriceVersionManager(TenantManager):
+    """Answers which price stands on a day."""
+
+    def standing(self, items: Iterable[PriceItem], day: datetime.date) -> "dict[uuid.UUID, PriceVersion]":
+        """The price of each item on that day, by the item's id, in one query; items without one are missing."""
+        ids = [item.pk for item in items]
+        newest = self.filter(item__in=ids, valid_from__lte=day).order_by("item", "-valid_from", "-number")
+        return {version.item_id: version for version in newest.distinct("item")}
 
 
 class PriceVersion(TenantModel):
@@ -57,13 +70,13 @@ class PriceVersion(TenantModel):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = TenantForeignKey("ledger.Membership", null=True, related_name="+", editable=False)
 
+    objects: ClassVar[PriceVersionManager] = PriceVersionManager()
+
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["item", "number"], name="priceversion_number"),
             models.CheckConstraint(condition=Q(unit_price__gte=0), name="priceversion_price"),
-            models.CheckConstraint(
-                condition=Q(unit_cost=None) | Q(unit_cost__gte=0), name="priceversion_cost"
-            ),
+            models.CheckConstraint(condition=Q(unit_cost=None) | Q(unit_cost__gte=0), name="priceversion_cost"),
             models.CheckConstraint(condition=Q(tax_rate__gte=0, tax_rate__lte=100), name="priceversion_tax"),
         )
         indexes = (models.Index(fields=["item", "-valid_from", "-number"], name="priceversion_current"),)

@@ -1,13 +1,20 @@
 """What a quote says: its revisions and their lines. The database holds the freeze."""
 
+import uuid
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from ledger import money
+from ledger.cents import Rounding
 from ledger.models.frozen import Frozen
 from ledger.models.quotes import Quote
+from ledger.money import MoneySettings, Portion, TaxMode, TaxRounding
 from ledger.tenancy import TenantForeignKey, TenantModel
 
 # What a revision says; frozen with it. All its other columns tell what became of it.
@@ -72,12 +79,8 @@ class QuoteRevision(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["quote", "n"], name="quoterevision_n"),
-            models.UniqueConstraint(
-                fields=["quote"], condition=Q(status="draft"), name="quoterevision_one_draft"
-            ),
-            models.UniqueConstraint(
-                fields=["quote"], condition=Q(status="sent"), name="quoterevision_one_sent"
-            ),
+            models.UniqueConstraint(fields=["quote"], condition=Q(status="draft"), name="quoterevision_one_draft"),
+            models.UniqueConstraint(fields=["quote"], condition=Q(status="sent"), name="quoterevision_one_sent"),
             models.CheckConstraint(
                 condition=Q(status__in=["draft", "sent", "superseded", "dropped"]),
                 name="quoterevision_status",
@@ -148,6 +151,42 @@ class QuoteRevision(TenantModel):
 
     def __str__(self) -> str:
         return f"revision {self.n}"
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.frozen_at is not None
+
+    @property
+    def discount(self) -> Portion | None:
+        return _portion(self.discount_percent, self.discount_cents)
+
+    @property
+    def deposit(self) -> Portion | None:
+        return _portion(self.deposit_percent, self.deposit_cents)
+
+    @property
+    def money_settings(self) -> MoneySettings:
+        """How its totals are computed: as the company's settings were when it was made."""
+        return MoneySettings(
+            tax_mode=TaxMode(self.tax_mode),
+            tax_rounding=TaxRounding(self.tax_rounding),
+            rounding=Rounding(self.rounding),
+            discount=self.discount,
+            deposit=self.deposit,
+        )
+
+    def totals(self, lines: "Sequence[QuoteLine]", selected: Collection[uuid.UUID] | None = None) -> money.Totals:
+        """Its totals in cents, from its lines; with `selected`, as if exactly those options were taken."""
+        return money.totals([line.as_money(selected) for line in lines], self.money_settings)
+
+    def discount_given(self, lines: "Sequence[QuoteLine]") -> Decimal:
+        """How much is let off in percent, rounded up to hundredths, against the price book (I14).
+
+        Line discounts, the document's discount and prices below the book's count together, and so does what an
+        option would let off if the client took it: the higher of the two is the answer.
+        """
+        every = {line.pk for line in lines if line.optional}
+        return max(_let_off(lines, self.totals(lines, chosen), Rounding(self.rounding)) for chosen in (None, every))
 
 
 LINE_FROZEN = """
@@ -237,3 +276,42 @@ class QuoteLine(TenantModel):
 
     def __str__(self) -> str:
         return self.description
+
+    @property
+    def discount(self) -> Portion | None:
+        return _portion(self.discount_percent, self.discount_cents)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is part of the total as it stands."""
+        return self.selected or not self.optional
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether its price is not the one of the book that it came from. Reads `price`."""
+        return self.price is not None and self.price.unit_price != self.unit_price
+
+    def as_money(self, selected: Collection[uuid.UUID] | None = None) -> money.Line:
+        """The line as `ledger.money` computes it; with `selected`, as if exactly those options were taken."""
+        return money.Line(
+            quantity=self.quantity,
+            unit_price=self.unit_price,
+            tax_rate=self.tax_rate,
+            discount=self.discount,
+            optional=self.optional,
+            selected=self.selected if selected is None else self.pk in selected,
+        )
+
+
+def _portion(percent: Decimal | None, cents: int | None) -> Portion | None:
+    return None if percent is None and cents is None else Portion(percent=percent, cents=cents)
+
+
+def _let_off(lines: Sequence[QuoteLine], totals: money.Totals, rounding: Rounding) -> Decimal:
+    reference = 0
+    for line, row in zip(lines, totals.lines, strict=True):
+        if row.counts:
+            book = line.price.unit_price if line.price else line.unit_price
+            reference += money.line_amount(line.quantity, max(book, line.unit_price), rounding)
+    off = reference - (totals.subtotal - totals.discount)
+    return Decimal(-(-off * 10_000 // reference)).scaleb(-2) if reference and off > 0 else Decimal(0)

@@ -51,9 +51,7 @@ class Quote(BusinessModel):
                 condition=Q(client=None, lead__isnull=False) | Q(client__isnull=False, lead=None),
                 name="quote_one_party",
             ),
-            models.CheckConstraint(
-                condition=Q(valid_days__gte=1, valid_days__lte=180), name="quote_valid_days"
-            ),
+            models.CheckConstraint(condition=Q(valid_days__gte=1, valid_days__lte=180), name="quote_valid_days"),
             models.CheckConstraint(
                 condition=Q(
                     status__in=[
@@ -153,9 +151,7 @@ class Acceptance(TenantModel):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["revision"], name="acceptance_once"),
-            models.CheckConstraint(
-                condition=Q(document_sha256__regex=r"^[0-9a-f]{64}$"), name="acceptance_sha256"
-            ),
+            models.CheckConstraint(condition=Q(document_sha256__regex=r"^[0-9a-f]{64}$"), name="acceptance_sha256"),
             models.CheckConstraint(condition=~Q(signer_name=""), name="acceptance_signer"),
             models.CheckConstraint(condition=Q(total_cents__gte=0), name="acceptance_total"),
         )

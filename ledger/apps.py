@@ -3,6 +3,10 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from ledger import checks
+
+__all__ = ["LedgerConfig", "checks"]
+
 
 class LedgerConfig(AppConfig):
     name = "ledger"

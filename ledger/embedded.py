@@ -9,28 +9,34 @@ application's role is neither superuser nor exempt from row-level security, and 
 import argparse
 import contextlib
 import fcntl
-import json
 import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-from ledger.embedded_account import Account, EmbeddedError, account
+from ledger.embedded_access import (
+    DATABASE,
+    HOST,
+    ROLE,
+    Access,
+    EmbeddedError,
+    free_port,
+    make_folder,
+    read_access,
+    write_access,
+)
+from ledger.embedded_account import Account, choose_account
 
 MAJOR = "18"
-ROLE = DATABASE = "aval"
-HOST = "127.0.0.1"
 START_SECONDS, STOP_SECONDS = 60, 30
 SETTINGS = {
     "listen_addresses": HOST,
@@ -42,24 +48,13 @@ SETTINGS = {
     "log_min_messages": "warning",
 }
 # Only for a server whose data nobody wants back.
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": "0"}
-
-
-@dataclass(frozen=True)
-class Access:
-    """How to reach the server: its port and the passwords of the two roles."""
-
-    port: int
-    password: str
-    admin_password: str
-
-    @property
-    def url(self) -> str:
-        return f"postgresql://{ROLE}:{self.password}@{HOST}:{self.port}/{DATABASE}"
-
-    @property
-    def admin_url(self) -> str:
-        return f"postgresql://postgres:{self.admin_password}@{HOST}:{self.port}/postgres"
+FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
 
 
 def folder(data_dir: Path) -> Path:
@@ -72,7 +67,7 @@ def url(data_dir: Path) -> str:
 
     Before its first start the address names a socket that isn't there: connecting fails with the folder's name.
     """
-    access = _read_access(folder(data_dir))
+    access = read_access(folder(data_dir))
     return access.url if access else f"postgresql://{ROLE}@/{DATABASE}?host={folder(data_dir)}"
 
 
@@ -89,7 +84,7 @@ class Server:
     @contextlib.contextmanager
     def owned(self) -> Iterator[Access]:
         """Run the server for the length of a block, as the only owner of the folder; stop it at the end."""
-        _make_folder(self.root)
+        make_folder(self.root)
         with (self.root / "lock").open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,17 +100,17 @@ class Server:
 
     def start(self) -> Access:
         """Create what is missing and start; a server that already runs on this folder is taken over as it is."""
-        _make_folder(self.root)
-        access = _read_access(self.root) or Access(_free_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(24))
+        make_folder(self.root)
+        access = read_access(self.root) or self._new_access()
         if self._answers(access):
+            self._prepare(access)
             return access
-        self.account = account(self.root)
-        data = self.account.data
-        self._initialise(data, access)
+        self.account = choose_account(self.root)
+        self._initialise(self.account, access)
         for _attempt in range(5):
-            access = Access(_free_port(access.port), access.password, access.admin_password)
-            _write_access(self.root, access)
-            if self._launch(data, access):
+            access = Access(free_port(access.port), access.password, access.admin_password)
+            write_access(self.root, access)
+            if self._launch(self.account, access):
                 self._prepare(access)
                 return access
         raise EmbeddedError(f"The embedded PostgreSQL found no free port: see {self.root / 'log'}.")
@@ -131,8 +126,17 @@ class Server:
             if self._gone(pid, STOP_SECONDS):
                 return
 
-    def _initialise(self, data: Path, access: Access) -> None:
+    def _new_access(self) -> Access:
+        """Fresh passwords, kept before they are used, so that a kill midway leaves none that nobody knows."""
+        if (self.root / "data").exists():
+            raise EmbeddedError(f"{self.root / 'access.json'} is gone, and with it the way into {self.root / 'data'}.")
+        access = Access(free_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(24))
+        write_access(self.root, access)
+        return access
+
+    def _initialise(self, account: Account, access: Access) -> None:
         """initdb into a folder beside it, renamed when whole: a kill midway leaves nothing half made."""
+        data = account.data
         version = data / "PG_VERSION"
         if version.exists():
             if version.read_text().strip() != MAJOR:
@@ -141,31 +145,29 @@ class Server:
                     "Dump and load it, or choose another folder with AVAL_DATA_DIR."
                 )
             return
-        assert self.account is not None
         fresh = data.with_name("data.new")
         shutil.rmtree(fresh, ignore_errors=True)
-        self.account.make(fresh)
+        account.make(fresh)
         password = data.with_name("password")
         password.touch(mode=0o600)
-        self.account.own(password)
+        account.own(password)
         password.write_text(access.admin_password)
         options = ["--auth=scram-sha-256", f"--pwfile={password}", "--username=postgres", "--encoding=UTF8"]
         locale = ["--locale=C.UTF-8", "--locale-provider=builtin"]
         try:
-            self.account.run("initdb", f"--pgdata={fresh}", *options, *locale)
+            account.run("initdb", f"--pgdata={fresh}", *options, *locale)
         finally:
             password.unlink()
         fresh.rename(data)
 
-    def _launch(self, data: Path, access: Access) -> bool:
-        """Start the server in a session of its own, so that a Ctrl-C at the terminal doesn't reach it; False: port taken."""
-        assert self.account is not None
+    def _launch(self, account: Account, access: Access) -> bool:
+        """Start it in a session of its own, which a Ctrl-C at the terminal doesn't reach; False: the port is taken."""
         log_path = self.root / "log"
         arguments = [f"--{name}={value}" for name, value in (self.settings | {"port": str(access.port)}).items()]
         log_path.unlink(missing_ok=True)
         log_path.touch(mode=0o600)
         with log_path.open("wb") as log:
-            self._child = self.account.popen("postgres", "-D", str(data), *arguments, output=log)
+            self._child = account.popen("postgres", "-D", str(account.data), *arguments, output=log)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self._child.poll() is not None:
@@ -204,7 +206,7 @@ class Server:
         """The server's process id; a stale pid file, whose number may be anybody's by now, counts for nothing."""
         if self._child is not None:
             return self._child.pid if self._child.poll() is None else None
-        access = _read_access(self.root)
+        access = read_access(self.root)
         return self._pid() if access is not None and self._answers(access) else None
 
     def _pid(self) -> int | None:
@@ -221,43 +223,6 @@ class Server:
                 return True
             time.sleep(0.02)
         return False
-
-
-def _make_folder(root: Path) -> None:
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        root.chmod(0o711)
-        (root / "lock").touch()
-    except OSError as error:
-        raise EmbeddedError(f"The data folder {root.parent} cannot be used: {error.strerror}. Set AVAL_DATA_DIR.") from None
-
-
-def _read_access(root: Path) -> Access | None:
-    try:
-        return Access(**json.loads((root / "access.json").read_text()))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError) as error:
-        raise EmbeddedError(f"{root / 'access.json'} cannot be read: {error}.") from None
-
-
-def _write_access(root: Path, access: Access) -> None:
-    fresh = root / "access.json.new"
-    fresh.unlink(missing_ok=True)
-    fresh.touch(mode=0o600)
-    fresh.write_text(json.dumps(asdict(access)))
-    fresh.rename(root / "access.json")
-
-
-def _free_port(wanted: int = 0) -> int:
-    """The wanted port if nobody has it, or any other."""
-    for port in (wanted, 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with contextlib.suppress(OSError):
-                probe.bind((HOST, port))
-                return int(probe.getsockname()[1])
-    raise EmbeddedError("This machine has no free port left.")
 
 
 def _throwaway() -> None:

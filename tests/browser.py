@@ -24,7 +24,7 @@ NewPage = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for each module of tests: Playwright keeps an event loop, which later asynchronous tests must not find."""
+    """One for each module: Playwright keeps an event loop, which asynchronous tests elsewhere must not find."""
     unsafe = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     with sync_playwright() as playwright:
         # Playwright's loop runs in this thread, so Django would take a test's own queries for asynchronous code.

@@ -31,10 +31,15 @@ class TestDatabase:
 
     def __init__(self) -> None:
         self.made = False
+        self.failed = False
 
     def make(self) -> None:
+        """Once; after a failure every later test is told at once rather than trying again."""
         if self.made:
             return
+        if self.failed:
+            raise RuntimeError("the test database could not be made: see the first failure")
+        self.failed = True
         with psycopg.connect(os.environ["DATABASE_URL_TEST"], autocommit=True) as connection:
             _refuse_strong_role(connection)
             _make_template(connection)
@@ -86,9 +91,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _refuse_strong_role(connection: psycopg.Connection) -> None:
-    row = connection.execute(
-        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
-    ).fetchone()
+    row = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").fetchone()
     if row != (False,):
         pytest.exit("DATABASE_URL_TEST names a role that row-level security does not bind: use another.", 4)
 
@@ -108,7 +111,9 @@ def _make_template(connection: psycopg.Connection) -> None:
             "DATABASE_URL": address,
             "DJANGO_SETTINGS_MODULE": "tests.settings_processes",
         }
-        subprocess.run(command, cwd=server.ROOT, env=environment, check=True)
+        result = subprocess.run(command, cwd=server.ROOT, env=environment, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise RuntimeError(f"the template could not be migrated:\n{result.stdout}{result.stderr}")
         rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
         connection.execute(rename.format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE)))
 

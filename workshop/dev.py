@@ -22,7 +22,7 @@ import psycopg
 from honcho.environ import parse_procfile
 
 from ledger import embedded
-from ledger.embedded_account import EmbeddedError
+from ledger.embedded_access import EmbeddedError
 from workshop import messages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +45,9 @@ def chosen_port(environment: dict[str, str]) -> int:
         try:
             probe.bind(("127.0.0.1", int(text)))
         except OSError as error:
-            raise Refusal(f"Port {text} cannot be used ({error.strerror}): choose another, PORT=8001 bin/dev.") from None
+            raise Refusal(
+                f"Port {text} cannot be used ({error.strerror}): choose another, PORT=8001 bin/dev."
+            ) from None
     return int(text)
 
 

@@ -1,8 +1,8 @@
 """Translations without the gettext binaries: extract, compile and check by Babel.
 
-    bin/messages            take new messages from the source into locale/pt_BR, drop those that are gone
-    bin/messages compile    write the .mo files that Django reads (bin/dev, bin/test and bin/ci do it by themselves)
-    bin/messages check      say what is missing, not translated or malformed
+bin/messages            take new messages from the source into locale/pt_BR, drop those that are gone
+bin/messages compile    write the .mo files that Django reads (bin/dev, bin/test and bin/ci do it by themselves)
+bin/messages check      say what is missing, not translated or malformed
 """
 
 import io

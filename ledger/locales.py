@@ -23,3 +23,8 @@ def plain(text: str) -> str:
     For comparing, searching and SMS, where a no-break space doubles the price (H35).
     """
     return text.translate(_SPACES)
+
+
+def language_of(locale: str) -> str:
+    """Django's language for a locale of people or documents: "pt-br" for Portuguese, else "en"."""
+    return "pt-br" if babel_locale(locale).language == "pt" else "en"

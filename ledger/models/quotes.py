@@ -1,7 +1,5 @@
 """Quotes and the client's acceptance. What a quote says is in its revisions (quote_revisions.py)."""
 
-from typing import Final
-
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -10,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from ledger.models.audit import APPEND_ONLY
 from ledger.models.base import BusinessModel
+from ledger.models.clients import Client
+from ledger.models.leads import Lead
 from ledger.tenancy import TenantForeignKey, TenantModel
 
 
@@ -32,11 +32,8 @@ class Quote(BusinessModel):
         WITHDRAWN = "withdrawn", _("Withdrawn")
         CONVERTED = "converted", _("Converted")
 
-    OPEN: Final = ("sent", "viewed", "changes_requested")
-    DELETABLE: Final = ("draft", "awaiting_approval", "declined", "expired", "withdrawn")
-
-    client = TenantForeignKey("ledger.Client", null=True, related_name="quotes")
-    lead = TenantForeignKey("ledger.Lead", null=True, related_name="quotes")
+    client = TenantForeignKey(Client, null=True, related_name="quotes")
+    lead = TenantForeignKey(Lead, null=True, related_name="quotes")
     site = TenantForeignKey("ledger.Site", null=True, related_name="quotes")
     owner = TenantForeignKey("ledger.Membership", related_name="+")
     title = models.CharField(max_length=160)
@@ -95,8 +92,8 @@ class Quote(BusinessModel):
                     ),
                     *((before, "changes_requested") for before in ("sent", "viewed")),
                     *((before, "draft") for before in ("declined", "expired", "withdrawn")),
-                    # While a revision is drafted the client may still accept the one that was sent.
-                    ("draft", "accepted"),
+                    # While a revision is drafted, the one sent before is still with the client.
+                    *(("draft", after) for after in ("accepted", "withdrawn")),
                     ("accepted", "converted"),
                 ],
             ),
@@ -129,6 +126,15 @@ class Quote(BusinessModel):
                 """,
             ),
         )
+
+    @property
+    def party(self) -> "Client | Lead":
+        """Whom it is for: one of the two, as the database holds. Reads `client` or `lead`."""
+        return self.client if self.client_id else self.lead
+
+    @property
+    def in_trash(self) -> bool:
+        return self.deleted_at is not None
 
 
 class Acceptance(TenantModel):

@@ -16,4 +16,4 @@ class Frozen(pgtrigger.Condition):
         super().__init__(when)
 
     def resolve(self, model: type[models.Model]) -> str:
-        return f"({self.sql}) AND ({self.changed.resolve(model)})"
+        return f"(({self.sql}) AND ({self.changed.resolve(model)}))"

@@ -1,0 +1,182 @@
+"""Who tells whom that a conversation changed. The only module of ours that uses Channels' layer.
+
+Agent, gate and doors publish after their commit; the event stream subscribes. A message carries ids, and for
+text the frame of new characters: the rows are the log, and a lost message costs a delay, never a word.
+
+Every message is a dictionary with `type` ("conversation.event"), `conversation`, `kind`, `seq` and what the
+kind needs: `text` has `message`, `at` (offset in characters) and `text`; the others may name the changed row.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import threading
+import uuid
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+log = logging.getLogger(__name__)
+
+EVENT = "conversation.event"
+FRAME_BYTES = 4000
+"""The most UTF-8 of one text frame: with its envelope it fits into one notification of PostgreSQL."""
+BACKLOG = 256
+"""Messages that a slow reader may leave unread before it has to read the rows instead."""
+
+
+class Kind(StrEnum):
+    """What changed; the names of the stream's events."""
+
+    MESSAGE = "message"
+    TEXT = "text"
+    TOOL = "tool"
+    CONFIRM = "confirm"
+    ACTION = "action"
+    TURN = "turn"
+    ERROR = "error"
+
+
+def group_of(conversation_id: uuid.UUID) -> str:
+    return f"conversation.{conversation_id.hex}"
+
+
+def publish_on_commit(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:
+    """Publish when the running transaction commits, at once where there is none. For synchronous code."""
+    transaction.on_commit(partial(publish, conversation_id, kind, seq, **ids), robust=True)
+
+
+def publish(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:
+    """Publish from synchronous code, without waiting: the sender's answer does not depend on a listener."""
+    message = _message(conversation_id, kind, seq, ids)
+    _in_background(_deliver(group_of(conversation_id), message))
+
+
+async def send(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:
+    """Publish from asynchronous code. A layer that is down is logged: the rows hold what happened."""
+    await _deliver(group_of(conversation_id), _message(conversation_id, kind, seq, ids))
+
+
+async def send_text(conversation_id: uuid.UUID, seq: int, *, message_id: uuid.UUID, at: int, text: str) -> None:
+    """Publish characters `at` .. `at + len(text)` of an open message; long text as several frames."""
+    for start, piece in frames(text):
+        ids: dict[str, object] = {"message": message_id, "at": at + start, "text": piece}
+        await _deliver(group_of(conversation_id), _message(conversation_id, Kind.TEXT, seq, ids))
+
+
+def frames(text: str, limit: int = FRAME_BYTES) -> Iterator[tuple[int, str]]:
+    """The text in pieces of at most `limit` bytes of UTF-8, each with its offset in characters."""
+    start = size = 0
+    for at, character in enumerate(text):
+        width = len(character.encode("utf-8", "surrogatepass"))
+        if size + width > limit:
+            yield start, text[start:at]
+            start, size = at, 0
+        size += width
+    if start < len(text):
+        yield start, text[start:]
+
+
+class Subscription:
+    """What one reader of a conversation receives, from the moment it was entered."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
+        self.missed = False
+        """Set when something may have been lost; whoever has read the rows again clears it."""
+
+    async def get(self, seconds: float) -> dict[str, Any] | None:
+        """The next message, or None when none came within so many seconds."""
+        if not self._waiting.empty():
+            return self._waiting.get_nowait()
+        try:
+            return await asyncio.wait_for(self._waiting.get(), max(seconds, 0))
+        except TimeoutError:
+            return None
+
+    def get_nowait(self) -> dict[str, Any] | None:
+        return None if self._waiting.empty() else self._waiting.get_nowait()
+
+    def put(self, message: dict[str, Any]) -> None:
+        if message.get("type") != EVENT or self._waiting.full():
+            self.missed = True
+        else:
+            self._waiting.put_nowait(message)
+
+
+@contextlib.asynccontextmanager
+async def subscribe(conversation_id: uuid.UUID) -> AsyncIterator[Subscription]:
+    """Join the conversation's group; on leaving, by whatever way, nothing of it stays behind."""
+    layer, group = get_channel_layer(), group_of(conversation_id)
+    channel = await layer.new_channel()
+    subscription = Subscription()
+    pump: asyncio.Task[None] | None = None
+    try:
+        await layer.group_add(group, channel)
+        pump = asyncio.create_task(_pump(layer, channel, subscription), name="conversation stream: receive")
+        yield subscription
+    finally:
+        if pump is not None:
+            pump.cancel()
+            await asyncio.gather(pump, return_exceptions=True)
+        await layer.group_discard(group, channel)
+
+
+async def _pump(layer: Any, channel: str, subscription: Subscription) -> None:
+    while True:
+        try:
+            subscription.put(await layer.receive(channel))
+        except Exception as error:
+            log.warning("The channel layer failed; the stream reads the rows until it is back: %r", error)
+            subscription.missed = True
+            await asyncio.sleep(1)
+
+
+def _message(conversation_id: uuid.UUID, kind: Kind, seq: int, ids: dict[str, object]) -> dict[str, Any]:
+    plain = {name: str(value) if isinstance(value, uuid.UUID) else value for name, value in ids.items()}
+    return {"type": EVENT, "conversation": str(conversation_id), "kind": str(kind), "seq": seq, **plain}
+
+
+async def _deliver(group: str, message: dict[str, Any]) -> None:
+    try:
+        await get_channel_layer().group_send(group, message)
+    except Exception as error:
+        log.warning("A %s event was not delivered; streams find it in the rows: %r", message["kind"], error)
+
+
+# Synchronous processes (the worker, commands) have no event loop of their own, and the layer's connections
+# belong to one loop: they share a single loop in a daemon thread. After a fork the child starts its own.
+
+_lock = threading.Lock()
+_loop: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+
+def _in_background(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run_coroutine_threadsafe(work, _background_loop())
+
+
+def _background_loop() -> asyncio.AbstractEventLoop:
+    global _loop
+    with _lock:
+        if _loop is None or _loop[0] != os.getpid():
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="bus", daemon=True).start()
+            _loop = (os.getpid(), loop)
+        return _loop[1]
+
+
+def flush(seconds: float = 5.0) -> None:
+    """Wait until everything published by this process from synchronous code has been handed to the layer."""
+
+    async def others_done() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=seconds)
+
+    if _loop is not None and _loop[0] == os.getpid():
+        asyncio.run_coroutine_threadsafe(others_done(), _loop[1]).result(seconds + 1)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from ledger import audit
 from ledger.actions import rows
+from ledger.actions.leads import win_lead
 from ledger.actions.quotes import drop_draft
 from ledger.errors import DomainError
 from ledger.models import Acceptance, Company, Quote, QuoteRevision
@@ -74,6 +75,8 @@ def accept_quote(revision: QuoteRevision, *, signature: Signature, by: None = No
         user_agent=clean_line(signature.user_agent)[:300],
     )
     rows.write(quote, by=by, status=Quote.Status.ACCEPTED, revision=drop_draft(quote))
+    if quote.lead is not None:
+        win_lead(quote.lead, by=by)
     audit.record(
         "quote.accepted",
         by=by,

@@ -18,16 +18,6 @@ from ledger.numbering import take_number
 from ledger.tenancy import current_tenant
 from ledger.text import clean_line, search_key
 
-OPEN = (Quote.Status.SENT, Quote.Status.VIEWED, Quote.Status.CHANGES_REQUESTED)
-DELETABLE = (
-    Quote.Status.DRAFT,
-    Quote.Status.AWAITING_APPROVAL,
-    Quote.Status.DECLINED,
-    Quote.Status.EXPIRED,
-    Quote.Status.WITHDRAWN,
-)
-REVISABLE = (*OPEN, Quote.Status.DECLINED, Quote.Status.EXPIRED, Quote.Status.WITHDRAWN)
-
 
 @transaction.atomic
 def create_quote(
@@ -106,7 +96,7 @@ def revise_quote(quote: Quote, *, by: Membership, reason: str = "") -> QuoteRevi
     """Open the next revision as a draft. What was sent stays frozen, and open to the client until this one goes out."""
     permissions.require(by, "create_quote")
     quote = rows.locked(quote)
-    if quote.status not in REVISABLE:
+    if quote.status not in Quote.REVISABLE:
         sentence = _("%(ref)s cannot be revised as it stands.") % {"ref": quote.ref}
         raise DomainError("WRONG_STATUS", sentence, status=quote.status)
     settings = current_settings()
@@ -136,7 +126,7 @@ def withdraw_quote(quote: Quote, *, by: Membership, reason: str) -> Quote:
     """Take a sent quote back: its page says that it is no longer available."""
     permissions.require(by, "withdraw_quote")
     quote = rows.locked(quote)
-    if quote.status not in OPEN and not _is_with_client(quote):
+    if quote.status not in Quote.OPEN and not _is_with_client(quote):
         sentence = _("%(ref)s is not with the client, so it cannot be withdrawn.") % {"ref": quote.ref}
         raise DomainError("WRONG_STATUS", sentence, status=quote.status)
     rows.write(quote, by=by, status=Quote.Status.WITHDRAWN, revision=drop_draft(quote))
@@ -150,7 +140,7 @@ def expire_quote(quote: Quote, *, by: None = None, now: datetime.datetime | None
     quote = rows.locked(quote)
     sent = quote.revisions.filter(status=QuoteRevision.Status.SENT).first()
     zone = Company.objects.get(pk=current_tenant()).timezone
-    if quote.status not in OPEN or sent is None or dates.is_open(sent.valid_until, zone, now):
+    if quote.status not in Quote.OPEN or sent is None or dates.is_open(sent.valid_until, zone, now):
         return False
     rows.write(quote, by=by, status=Quote.Status.EXPIRED)
     audit.record("quote.expired", by=by, subject=quote, ref=quote.ref, valid_until=sent.valid_until)
@@ -163,7 +153,7 @@ def delete_quote(quote: Quote, *, by: Membership) -> Quote:
     permissions.require(by, "delete_quote")
     quote = rows.locked(quote)
     being_sent = quote.revisions.filter(sent_at=None, frozen_at__isnull=False).exists()
-    if quote.status not in DELETABLE or being_sent or _is_with_client(quote):
+    if quote.status not in Quote.DELETABLE or being_sent or _is_with_client(quote):
         sentence = _("%(ref)s was sent or accepted, so it cannot be deleted.") % {"ref": quote.ref}
         raise DomainError("WRONG_STATUS", sentence, status=quote.status)
     for revision_id in quote.revisions.values_list("pk", flat=True):

@@ -1,5 +1,7 @@
 """Quotes and the client's acceptance. What a quote says is in its revisions (quote_revisions.py)."""
 
+from typing import ClassVar
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -31,6 +33,16 @@ class Quote(BusinessModel):
         EXPIRED = "expired", _("Expired")
         WITHDRAWN = "withdrawn", _("Withdrawn")
         CONVERTED = "converted", _("Converted")
+
+    OPEN: ClassVar = (Status.SENT, Status.VIEWED, Status.CHANGES_REQUESTED)
+    DELETABLE: ClassVar = (
+        Status.DRAFT,
+        Status.AWAITING_APPROVAL,
+        Status.DECLINED,
+        Status.EXPIRED,
+        Status.WITHDRAWN,
+    )
+    REVISABLE: ClassVar = (*OPEN, Status.DECLINED, Status.EXPIRED, Status.WITHDRAWN)
 
     client = TenantForeignKey(Client, null=True, related_name="quotes")
     lead = TenantForeignKey(Lead, null=True, related_name="quotes")

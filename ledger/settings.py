@@ -133,14 +133,11 @@ if REDIS_URL:
     }
 else:
     _direct = database("DATABASE_DIRECT_URL", _DIRECT_URL, pool=0, behind_bouncer=False)
-    # channels_postgres leaves groups through Django's connection of this name; it is the same database.
-    DATABASES["channels_postgres"] = {**_direct, "TEST": {"MIRROR": "default"}}
     CHANNEL_LAYERS = {
         "default": {
-            "BACKEND": "channels_postgres.core.PostgresChannelLayer",
+            "BACKEND": "assistant.layer.NotifyLayer",
             "CONFIG": {
                 **{key: _direct[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT", "OPTIONS")},
-                "group_expiry": 0,
                 "PSYCOPG_OPTIONS": {"min_size": 1, "max_size": 4, "name": "channel layer"},
             },
         }

@@ -2,12 +2,23 @@
 
 import uuid
 
-from ledger import jobs
+from ledger import audit, jobs, tenancy
+from ledger.actions import quotes
+from ledger.models import Quote, Via
 
 
 def run_due(kind: str, object_id: str, tenant_id: str) -> None:
     """Run the job that was promised for one row."""
     jobs.run(kind, uuid.UUID(object_id), uuid.UUID(tenant_id))
+
+
+@jobs.job("expire_quote")
+def expire_quote(tenant_id: uuid.UUID, quote_id: uuid.UUID) -> None:
+    """The last day of a sent quote is over."""
+    with audit.entering(Via.SYSTEM, "worker"), tenancy.tenant(tenant_id):
+        quote = Quote.objects.filter(pk=quote_id, deleted_at=None).first()
+        if quote is not None:
+            quotes.expire_quote(quote)
 
 
 def sweep() -> None:

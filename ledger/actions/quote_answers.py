@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 from ledger import audit
 from ledger.actions import rows
 from ledger.actions.leads import win_lead
-from ledger.actions.quotes import drop_draft
+from ledger.actions.quote_documents import locale_of
+from ledger.actions.quotes import drop_draft, locked_quote
 from ledger.errors import DomainError
 from ledger.models import Acceptance, Company, Quote, QuoteRevision
 from ledger.money import Totals, format_money
@@ -149,13 +150,8 @@ def agreement(quote: Quote, revision: QuoteRevision, totals: Totals, locale: str
     }
 
 
-def locale_of(quote: Quote, company: Company) -> str:
-    """The locale of whom it is for: the client's own, or the company's for a lead."""
-    return quote.client.language if quote.client else company.locale
-
-
 def _held(revision: QuoteRevision) -> tuple[Quote, QuoteRevision, Company]:
-    quote = rows.locked(revision.quote)
+    quote = locked_quote(revision.quote)
     fresh = QuoteRevision.objects.select_related("document").defer("document__content", "document__preview")
     return quote, fresh.get(pk=revision.pk), Company.objects.get(pk=current_tenant())
 

@@ -91,6 +91,13 @@ def create_quote(
     return quote
 
 
+def locked_quote(quote: Quote, *, expected_version: int | None = None) -> Quote:
+    """The quote held until the transaction ends, its lead before it: everybody locks them in this order."""
+    if quote.lead_id is not None:
+        list(Lead.objects.select_for_update(of=("self",)).filter(pk=quote.lead_id))
+    return rows.locked(quote, expected_version=expected_version)
+
+
 @transaction.atomic
 def revise_quote(quote: Quote, *, by: Membership, reason: str = "") -> QuoteRevision:
     """Open the next revision as a draft. What was sent stays frozen, and open to the client until this one goes out."""

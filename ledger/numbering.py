@@ -74,7 +74,7 @@ def _format_of(kind: str, series: str) -> tuple[str, str]:
     return text, series
 
 
-def _run(statement: str, *values: object) -> int:
+def _run(statement: str, *values: str | int) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement, [new_id(), current_tenant(), *values])
         (seq,) = cursor.fetchone()

@@ -15,8 +15,9 @@ class Unreadable(ValueError):
     """What is stored was sealed under a key that this installation does not have."""
 
 
-def _derived(secret: str, purpose: str) -> bytes:
-    return hashlib.sha256(f"aval {purpose}\n{secret}".encode()).digest()
+def _derived(secret: str | bytes, purpose: str) -> bytes:
+    key = secret.encode() if isinstance(secret, str) else secret
+    return hashlib.sha256(f"aval {purpose}\n".encode() + key).digest()
 
 
 def _box() -> MultiFernet:

@@ -9,7 +9,7 @@ import contextlib
 import uuid
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
 import uuid_utils.compat
 from django.core.exceptions import ImproperlyConfigured
@@ -76,10 +76,13 @@ def tenant(tenant_id: uuid.UUID) -> Iterator[None]:
             _current.reset(token)
 
 
-class TenantManager(models.Manager[Any]):
+Row = TypeVar("Row", bound=models.Model, covariant=True)
+
+
+class TenantManager(models.Manager[Row]):
     """Answers inside a company's scope only, and only with that company's rows."""
 
-    def get_queryset(self) -> models.QuerySet[Any]:
+    def get_queryset(self) -> models.QuerySet[Row]:
         return super().get_queryset().filter(tenant_id=current_tenant())
 
 
@@ -137,7 +140,8 @@ class CompositeKey(BaseConstraint):
         self.create_sql(model, schema_editor)
         return ""
 
-    def create_sql(self, model: Any, schema_editor: Any) -> None:
+    def create_sql(self, model: Any, schema_editor: Any) -> Any:
+        """Nothing at once; the statement waits with the deferred ones."""
         quote = schema_editor.quote_name
         schema_editor.deferred_sql.append(
             f"ALTER TABLE {quote(model._meta.db_table)} ADD CONSTRAINT {quote(self.name)} FOREIGN KEY "
@@ -190,7 +194,7 @@ class _TenantBase(ModelBase):
     """Adds to each table by itself: the policy, the composite keys, a ref unique in its company."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any], **kwargs: Any) -> Any:
-        meta = attrs.get("Meta")
+        meta: Any = attrs.get("Meta")
         if getattr(meta, "abstract", False) or "__module__" not in attrs or name == "TenantModel":
             return super().__new__(mcs, name, bases, attrs, **kwargs)
         app_label = getattr(meta, "app_label", None) or attrs["__module__"].split(".")[0]
@@ -206,7 +210,7 @@ class _TenantBase(ModelBase):
         ]
         for key, field in fields.items():
             if isinstance(field, TenantForeignKey):
-                target = field.remote_field.model
+                target: Any = field.remote_field.model
                 to = f"{app_label}_{label}" if target == "self" else _table_of(target, app_label)
                 added.append(CompositeKey(name=f"{label}_{key}_same_tenant", field=key, to=to))
         if "ref" in fields:
@@ -227,7 +231,7 @@ class TenantModel(models.Model, metaclass=_TenantBase):
         "ledger.Company", models.PROTECT, related_name="+", default=tenant_in_scope, editable=False
     )
 
-    objects: ClassVar[TenantManager] = TenantManager()
+    objects = TenantManager()
 
     class Meta:
         abstract = True

@@ -46,9 +46,7 @@ def write(row: BusinessModel, *, by: Membership | None, **changes: Any) -> None:
 
 def differences(row: BusinessModel, changes: dict[str, Any]) -> dict[str, list[Any]]:
     """Which of the changes would change anything: `{column: [before, after]}`, for the record."""
-    return {
-        name: [getattr(row, name), value] for name, value in changes.items() if getattr(row, name) != value
-    }
+    return {name: [getattr(row, name), value] for name, value in changes.items() if getattr(row, name) != value}
 
 
 def trash(row: BusinessModel, *, by: Membership) -> None:

@@ -7,7 +7,7 @@ PARTS = ("line1", "line2", "city", "region", "postal_code", "country")
 
 
 class Address(models.Model):
-    """The columns of an address; `country` is an ISO 3166 code, empty meaning the company's own."""
+    """The columns of an address; `country` is an ISO 3166 code. `address_key` is street and city as compared."""
 
     line1 = models.CharField(_("street and number"), max_length=160, blank=True, default="")
     line2 = models.CharField(_("unit, floor or district"), max_length=120, blank=True, default="")
@@ -15,6 +15,7 @@ class Address(models.Model):
     region = models.CharField(_("state"), max_length=60, blank=True, default="")
     postal_code = models.CharField(_("postal code"), max_length=16, blank=True, default="")
     country = models.CharField(_("country"), max_length=2, blank=True, default="")
+    address_key = models.CharField(max_length=280, blank=True, default="", editable=False)
 
     class Meta:
         abstract = True

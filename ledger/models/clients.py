@@ -154,6 +154,7 @@ class Site(Address, BusinessModel):
 
     class Meta:
         verbose_name, verbose_name_plural = _("site"), _("sites")
+        indexes = (models.Index(fields=["tenant", "address_key"], name="site_address"),)
         constraints = (
             models.CheckConstraint(
                 condition=Q(client=None, lead__isnull=False) | Q(client__isnull=False, lead=None),

@@ -76,6 +76,7 @@ class Lead(Address, BusinessModel):
             models.Index(fields=["tenant", "-created_at", "-id"], name="lead_newest"),
             models.Index(fields=["tenant", "stage", "-created_at", "-id"], name="lead_stage_newest"),
             models.Index(fields=["tenant", "name_key"], name="lead_name"),
+            models.Index(fields=["tenant", "address_key"], condition=~Q(address_key=""), name="lead_address"),
             models.Index(fields=["tenant", "phone"], condition=~Q(phone=""), name="lead_phone"),
             models.Index("tenant", Lower("email"), condition=~Q(email=""), name="lead_email"),
         )
@@ -100,6 +101,11 @@ class Lead(Address, BusinessModel):
     @property
     def is_open(self) -> bool:
         return self.deleted_at is None and self.stage in OPEN_STAGES
+
+    @property
+    def is_convertible(self) -> bool:
+        """Whether it may become a client: open, or won by an accepted quote and not a client yet."""
+        return self.is_open or (self.stage == Stage.WON and self.converted_client_id is None)
 
 
 class StageChange(TenantModel):

@@ -43,7 +43,7 @@ class PriceItem(BusinessModel):
         return f"{self.code} {self.name}"
 
 
-class PriceVersionManager(TenantManager):
+class PriceVersionManager(TenantManager["PriceVersion"]):
     """Answers which price stands on a day."""
 
     def standing(self, items: Iterable[PriceItem], day: datetime.date) -> "dict[uuid.UUID, PriceVersion]":

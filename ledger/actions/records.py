@@ -1,0 +1,40 @@
+"""Records by their public ref, in the company in scope; a stranger's ref and the trash answer the same: not found."""
+
+from typing import TypeVar
+
+from django.db.models import CharField, QuerySet, Value
+from django.utils.translation import gettext as _
+
+from ledger.errors import NotFound
+from ledger.models import BusinessModel, Client, Lead, Quote, Site
+
+Row = TypeVar("Row", bound=BusinessModel)
+
+NOTED: dict[str, type[BusinessModel]] = {"client": Client, "lead": Lead, "quote": Quote, "site": Site}
+"""What a note may be attached to and the trash may give back, by kind."""
+
+
+def by_ref(rows: "type[Row] | QuerySet[Row]", ref: str, *, trashed: bool = False) -> Row:
+    """The one row of that ref (a model, or a query on it that says what to fetch along). Raises NotFound."""
+    found = rows if isinstance(rows, QuerySet) else rows.objects.all()
+    row: Row | None = found.filter(ref=ref.strip().upper(), deleted_at__isnull=not trashed).first()
+    if row is None:
+        raise NotFound(_("There is no record %(ref)s.") % {"ref": ref.strip()[:24]}, ref=ref.strip()[:24])
+    return row
+
+
+def any_by_ref(ref: str, *, trashed: bool = False) -> BusinessModel:
+    """The record of that ref, whatever its kind: one query to find it, one to read it. Raises NotFound."""
+    wanted = ref.strip().upper()
+    found = [
+        model.objects.filter(ref=wanted, deleted_at__isnull=not trashed)
+        .annotate(kind=Value(kind, CharField()))
+        .values_list("kind", "pk")
+        for kind, model in NOTED.items()
+    ]
+    first = found[0].union(*found[1:], all=True).first()
+    if first is None:
+        raise NotFound(_("There is no record %(ref)s.") % {"ref": ref.strip()[:24]}, ref=ref.strip()[:24])
+    kind, key = first
+    row: BusinessModel = NOTED[kind].objects.get(pk=key)
+    return row

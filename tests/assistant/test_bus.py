@@ -16,7 +16,7 @@ CONVERSATION = uuid.UUID("019adf00-0000-7000-8000-000000000001")
 
 
 @pytest.fixture
-async def db_layer() -> AsyncIterator[layer.NotifyLayer]:
+async def db_layer(database_url: str) -> AsyncIterator[layer.NotifyLayer]:
     """The configured layer, with this test's connections only."""
     made = get_channel_layer()
     assert isinstance(made, layer.NotifyLayer)
@@ -113,7 +113,7 @@ async def test_a_reader_that_leaves_leaves_nothing_behind(db_layer: layer.Notify
             await bus.send(CONVERSATION, bus.Kind.ACTION, 1)
             assert await subscription.get(5) is not None
     await asyncio.sleep(0.1)
-    (post,) = db_layer._posts.values()
+    post = db_layer._post()
     assert (post._queues, post._groups) == ({}, {})
     assert post._listener is None
     assert {task.get_name() for task in asyncio.all_tasks() - before if "stream" in task.get_name()} == set()

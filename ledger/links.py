@@ -36,7 +36,7 @@ def close_link(kind: PublicLink.Kind, object_id: uuid.UUID) -> None:
 
 def token_of(link: PublicLink) -> str:
     """The token that opens the link: 32 bytes as base64url. Empty where the key it was made with is gone."""
-    tokens = (_token(secret, link.id) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+    tokens = (_token(str(secret), link.id) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
     return next((token for token in tokens if _sha256(token) == link.token_sha256), "")
 
 

@@ -94,7 +94,8 @@ def store_document(kind: str, paper: QuoteDocument, revision: QuoteRevision) -> 
         ],
         ignore_conflicts=True,
     )
-    return without_bytes().get(sha256=rendered.sha256)
+    document: StoredDocument = without_bytes().get(sha256=rendered.sha256)
+    return document
 
 
 def without_bytes() -> Any:
@@ -108,7 +109,8 @@ def preview_quote_pdf(quote: Quote, *, by: Membership) -> StoredDocument:
     permissions.require(by, "view_records")
     revision: QuoteRevision = quote.revisions.get(n=quote.revision)
     if revision.document_id is not None:
-        return without_bytes().get(pk=revision.document_id)
+        document: StoredDocument = without_bytes().get(pk=revision.document_id)
+        return document
     company = Company.objects.get(pk=current_tenant())
     return store_document("quote", quote_paper(quote, revision, days_of(quote, company)), revision)
 

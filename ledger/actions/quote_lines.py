@@ -101,6 +101,7 @@ class Book:
 
 def line_of(draft: LineDraft, book: Book, line: QuoteLine | None = None) -> QuoteLine:
     """The row of a draft, new or changed, with everything but its cents. Raises DomainError with a sentence."""
+    is_new = line is None
     line = line or QuoteLine()
     if draft.item is not None and draft.item.pk != line.item_id:
         price = book.price_of(draft.item)
@@ -108,7 +109,7 @@ def line_of(draft: LineDraft, book: Book, line: QuoteLine | None = None) -> Quot
         line.description, line.unit = draft.item.name, draft.item.unit
         line.unit_price, line.unit_cost = price.unit_price, price.unit_cost
         line.tax_rate, line.tax_code = price.tax_rate, price.tax_code
-    elif line.unit_price is None:
+    elif is_new:
         if draft.unit_price is None:
             raise DomainError("NO_PRICE", _("A line needs an item of the price book or a price of its own."))
         line.tax_code = STANDARD_TAX

@@ -33,7 +33,7 @@ from ledger.actions.quote_documents import (
 from ledger.actions.quotes import locked_quote
 from ledger.actions.recipients import Recipients, recipients_for, require_reachable
 from ledger.company_settings import current_settings
-from ledger.errors import DomainError
+from ledger.errors import DomainError, NotFound
 from ledger.models import (
     Channel,
     ClientMessage,
@@ -172,10 +172,11 @@ def record_quote_sent(
     message: ClientMessage, *, by: Membership | None, provider: str, provider_id: str
 ) -> ClientMessage:
     """The provider accepted it: the quote is with the client, and a revision sent before it is replaced."""
-    quote = locked_quote(message.revision.quote)
+    sent = revision_of(message)
+    quote = locked_quote(sent.quote)
     already = message.status == ClientMessage.Status.SENT
     message = record_email_sent(message, by=by, provider=provider, provider_id=provider_id)
-    revision: QuoteRevision = QuoteRevision.objects.get(pk=message.revision_id)
+    revision: QuoteRevision = QuoteRevision.objects.get(pk=sent.pk)
     if already:
         return message
     quote.revisions.filter(status=QuoteRevision.Status.SENT).exclude(pk=revision.pk).update(
@@ -196,9 +197,10 @@ def record_quote_sent(
 @transaction.atomic
 def record_quote_send_failed(message: ClientMessage, *, by: Membership | None, problem: str) -> ClientMessage:
     """It certainly did not go out: the message failed and the quote is again as it was before."""
-    quote = locked_quote(message.revision.quote)
+    sent = revision_of(message)
+    quote = locked_quote(sent.quote)
     message = record_email_failed(message, by=by, problem=problem)
-    revision: QuoteRevision = QuoteRevision.objects.get(pk=message.revision_id)
+    revision: QuoteRevision = QuoteRevision.objects.get(pk=sent.pk)
     if message.status == ClientMessage.Status.FAILED and revision.sent_at is None and revision.is_frozen:
         links.close_link(PublicLink.Kind.QUOTE, revision.pk)
         QuoteRevision.objects.filter(pk=revision.pk).update(frozen_at=None)
@@ -206,6 +208,14 @@ def record_quote_send_failed(message: ClientMessage, *, by: Membership | None, p
         rows.write(quote, by=by)
         audit.record("quote.send_failed", by=by, subject=quote, ref=quote.ref, message=message.ref, problem=problem)
     return message
+
+
+def revision_of(message: ClientMessage) -> QuoteRevision:
+    """The revision that a quote's message carries. Raises NotFound for any other message."""
+    if message.revision is None:
+        raise NotFound(_("This message carries no quote."))
+    revision: QuoteRevision = message.revision
+    return revision
 
 
 def require_discount(quote: Quote, revision: QuoteRevision, by: Membership) -> Decimal:

@@ -50,13 +50,12 @@ def create_quote(
         raise DomainError("BAD_NUMBER", _("A quote is valid for 1 to 180 days."), field="valid_days")
     locale = party.language if isinstance(party, Client) else company.locale
     text = terms.terms_text(terms_name, locales.language_of(locale))
-    is_client = isinstance(party, Client)
     _check_party(party)
     quote = Quote.objects.create(
         **rows.made_by(by),
         ref=ref or take_number("quote"),
-        client=party if is_client else None,
-        lead=None if is_client else party,
+        client=party if isinstance(party, Client) else None,
+        lead=party if isinstance(party, Lead) else None,
         site=_site_of(party, site),
         owner=owner or by,
         title=title,
@@ -147,7 +146,9 @@ def expire_quote(quote: Quote, *, by: None = None, now: datetime.datetime | None
     quote = rows.locked(quote)
     sent = quote.revisions.filter(status=QuoteRevision.Status.SENT).first()
     zone = Company.objects.get(pk=current_tenant()).timezone
-    if quote.status not in Quote.OPEN or sent is None or dates.is_open(sent.valid_until, zone, now):
+    if quote.status not in Quote.OPEN or sent is None or sent.valid_until is None:
+        return False
+    if dates.is_open(sent.valid_until, zone, now):
         return False
     rows.write(quote, by=by, status=Quote.Status.EXPIRED)
     audit.record("quote.expired", by=by, subject=quote, ref=quote.ref, valid_until=sent.valid_until)

@@ -1,6 +1,6 @@
 """Quotes and the client's acceptance. What a quote says is in its revisions (quote_revisions.py)."""
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import pgtrigger
 from django.db import models
@@ -142,7 +142,7 @@ class Quote(BusinessModel):
     @property
     def party(self) -> "Client | Lead":
         """Whom it is for: one of the two, as the database holds. Reads `client` or `lead`."""
-        return self.client if self.client_id else self.lead
+        return cast("Client | Lead", self.client or self.lead)
 
     @property
     def in_trash(self) -> bool:

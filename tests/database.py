@@ -5,6 +5,7 @@ What keeps tests apart is a company of its own for each. Tests that need no data
 """
 
 import fcntl
+import hashlib
 import os
 import subprocess
 import sys
@@ -21,7 +22,14 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from tests import server, settings
 
-TEMPLATE = f"aval_test_{server.run_id()}_template"
+
+def _fingerprint() -> str:
+    """Of everything that the template is made from: a kept server's template serves until one of them changes."""
+    made_from = [*server.ROOT.glob("*/migrations/*.py"), server.ROOT / "requirements.txt"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(made_from))).hexdigest()[:12]
+
+
+TEMPLATE = f"aval_template_{_fingerprint()}"
 
 
 class TestDatabase:
@@ -47,16 +55,11 @@ class TestDatabase:
         self.made = True
 
     def drop(self) -> None:
-        """Dropped with whatever is still connected to it; the run's last process takes the template along."""
+        """Dropped with whatever is still connected to it."""
         if not self.made:
             return
         with psycopg.connect(os.environ["DATABASE_URL_TEST"], autocommit=True) as connection:
             _drop(connection, settings.DATABASE)
-            prefix = f"aval_test\\_{server.run_id()}\\_%"
-            query = "SELECT count(*) FROM pg_database WHERE datname LIKE %s"
-            left = connection.execute(query, [prefix]).fetchone()
-            if left == (1,):
-                _drop(connection, TEMPLATE)
 
 
 @pytest.fixture(scope="session", autouse=True)

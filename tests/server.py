@@ -1,10 +1,17 @@
-"""The throw-away PostgreSQL of a test run."""
+"""The throw-away PostgreSQL of a test run, or the one that a developer keeps running beside it.
+
+`python -m ledger.embedded throwaway` prints an address; written to var/test-server it is used by every run, and the
+migrated template stays there for as long as the migrations do not change.
+"""
 
 import atexit
+import contextlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -16,6 +23,8 @@ def run_id() -> str:
 
 def start() -> str:
     """Start it and give its address. It ends with this process, however this process ends: it watches a pipe."""
+    if kept := _kept():
+        return kept
     command = [sys.executable, "-m", "ledger.embedded", "throwaway"]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -31,3 +40,12 @@ def start() -> str:
 
     atexit.register(stop)
     return address
+
+
+def _kept() -> str | None:
+    """The address of a server that is kept running, if it answers."""
+    with contextlib.suppress(OSError, psycopg.Error):
+        address = (ROOT / "var" / "test-server").read_text().strip()
+        psycopg.connect(address, connect_timeout=2).close()
+        return address
+    return None

@@ -1,13 +1,18 @@
-"""When turns start, wait and go on. A turn that is due has a promise of kind "turn", which the runner claims."""
+"""When turns start, wait and go on. A turn that is due has a promise of kind "turn", which the runner claims.
+
+Locks are taken in one order everywhere: action, documents, number sequence, conversation, turn, head of the audit
+chain. They are `NO KEY` locks: a row that refers to the turn (a message, a call, a card) does not wait for them.
+"""
 
 import uuid
 
-from django.db import connection
+from django.db import connection, models
 from django.db.models import Max
 from django.utils import timezone
 
 from assistant.events import announce
 from assistant.models import FINAL, Conversation, Message, PendingAction, Status, Turn
+from ledger import jobs
 from ledger.company_settings import current_settings
 from ledger.models import Due, Membership
 from ledger.tenancy import current_tenant
@@ -15,22 +20,41 @@ from ledger.tenancy import current_tenant
 KIND = "turn"
 CHANNEL = "aval_turns"
 SETTLED = (*FINAL, Status.IN_DOUBT, Status.AWAITING_SECOND)
+BUSY = (Turn.Status.QUEUED, Turn.Status.RUNNING)
+
+
+def notify(word: str = "") -> None:
+    """Wake the runners when the running transaction commits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, word])
 
 
 def queue(turn: Turn) -> None:
-    """Promise the turn to the runner and wake it, in this transaction."""
+    """Promise the turn to the runners and wake them, in this transaction."""
     Due.objects.bulk_create(
         [Due(kind=KIND, object_id=turn.pk, tenant_id=current_tenant(), run_at=timezone.now())],
         update_conflicts=True,
         unique_fields=["kind", "object_id"],
         update_fields=["run_at", "lease", "tries"],
     )
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, '')", [CHANNEL])
+    notify()
+
+
+def hold(turn_id: uuid.UUID) -> Turn:
+    """Lock the turn's conversation, then the turn, and read it anew. Raises Turn.DoesNotExist."""
+    hold_conversation(Turn.objects.values_list("conversation_id", flat=True).get(pk=turn_id))
+    held: Turn = Turn.objects.select_for_update(no_key=True).get(pk=turn_id)
+    return held
+
+
+def hold_conversation(conversation_id: uuid.UUID) -> Conversation:
+    """Lock a conversation: nothing of it changes until the transaction ends. Raises Conversation.DoesNotExist."""
+    held: Conversation = Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
+    return held
 
 
 def start(conversation: Conversation, *, member: Membership, door: str, messages: list[Message]) -> Turn:
-    """Make the conversation's next turn out of messages that wait. The caller holds the conversation's row."""
+    """Make the conversation's next turn out of messages that wait. The caller holds the conversation."""
     last = Turn.objects.filter(conversation=conversation).aggregate(last=Max("ordinal"))["last"] or 0
     turn = Turn.objects.create(conversation=conversation, member=member, door=door, ordinal=last + 1)
     Message.objects.filter(pk__in=[m.pk for m in messages]).update(turn=turn)
@@ -43,6 +67,11 @@ def newest(conversation_id: uuid.UUID) -> Turn | None:
     return Turn.objects.filter(conversation_id=conversation_id).order_by("-ordinal").first()
 
 
+def open_cards(turn: Turn) -> bool:
+    """Whether an action of the turn still has to come to an end that the agent can be told."""
+    return PendingAction.objects.filter(turn=turn).exclude(status__in=SETTLED).exists()
+
+
 def settle(turn: Turn | None) -> None:
     """Let a waiting turn go on once each of its actions is final or in doubt, or waits for another person only.
 
@@ -51,10 +80,8 @@ def settle(turn: Turn | None) -> None:
     """
     if turn is None:
         return
-    held = Turn.objects.select_for_update().get(pk=turn.pk)
-    if held.status != Turn.Status.WAITING:
-        return
-    if PendingAction.objects.filter(turn=held).exclude(status__in=SETTLED).exists():
+    held = hold(turn.pk)
+    if held.status != Turn.Status.WAITING or open_cards(held):
         return
     last = newest(held.conversation_id)
     goes_on = last is not None and last.pk == held.pk and current_settings().values.resume_turns
@@ -62,13 +89,17 @@ def settle(turn: Turn | None) -> None:
 
 
 def finish(turn: Turn, status: Turn.Status, problem: str = "") -> None:
-    """Move a turn that the caller holds; a queued one is promised to the runner, an ended one lets the next begin."""
+    """Move a turn that the caller holds; a queued one is promised to a runner, any other lets the next one begin.
+
+    The runner's claim ends with it, so that nothing more is written in its name.
+    """
     turn.status, turn.problem, turn.claim, turn.lease_until = status, problem, None, None
-    if status not in (Turn.Status.QUEUED, Turn.Status.WAITING):
-        turn.ended_at = timezone.now()
+    turn.ended_at = None if status in (Turn.Status.QUEUED, Turn.Status.WAITING) else timezone.now()
     turn.save(update_fields=["status", "problem", "claim", "lease_until", "ended_at"])
     if status == Turn.Status.QUEUED:
         queue(turn)
+    else:
+        jobs.forget(KIND, turn.pk)
     announce(turn.conversation_id, turn)
     if status != Turn.Status.QUEUED:
         start_waiting_messages(turn.conversation_id)
@@ -76,18 +107,17 @@ def finish(turn: Turn, status: Turn.Status, problem: str = "") -> None:
 
 def start_waiting_messages(conversation_id: uuid.UUID) -> Turn | None:
     """Make a turn of the messages that came while another turn ran, if no turn is queued or running now."""
-    conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
-    busy = Turn.objects.filter(
-        conversation=conversation, status__in=[Turn.Status.QUEUED, Turn.Status.RUNNING]
-    )
-    if busy.exists():
+    conversation = hold_conversation(conversation_id)
+    if Turn.objects.filter(conversation=conversation, status__in=BUSY).exists():
         return None
-    waiting = list(
-        Message.objects.filter(
-            conversation=conversation, turn=None, silent=False, role=Message.Role.USER
-        ).order_by("position")
-    )
+    waiting = list(waiting_messages(conversation_id).order_by("position"))
     if not waiting:
         return None
-    member = waiting[-1].author or conversation.starter
-    return start(conversation, member=member, door="web", messages=waiting)
+    newest_word = waiting[-1]
+    member = newest_word.author or conversation.starter
+    return start(conversation, member=member, door=newest_word.params.get("door", "web"), messages=waiting)
+
+
+def waiting_messages(conversation_id: uuid.UUID) -> models.QuerySet[Message]:
+    """What people wrote that no turn has taken up yet."""
+    return Message.objects.filter(conversation_id=conversation_id, turn=None, silent=False, role=Message.Role.USER)

@@ -21,7 +21,9 @@ def expire(action_id: uuid.UUID, *, closed_by: str) -> bool:
     rows = PendingAction.objects.filter(pk=action_id, status__in=OPEN, expires_at__lte=Clock()).update(
         status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
     )
-    return _expired(action_id, closed_by) if rows else False
+    if rows:
+        _expired(action_id, closed_by)
+    return bool(rows)
 
 
 @transaction.atomic
@@ -30,24 +32,23 @@ def expire_open(conversation_id: uuid.UUID, *, closed_by: str) -> int:
 
     A card that waits for a second person is not bound to the chat and stays.
     """
-    ids = PendingAction.objects.filter(conversation_id=conversation_id, status=Status.PENDING).order_by("pk")
-    closed = 0
-    for action_id in list(ids.values_list("pk", flat=True)):
-        rows = PendingAction.objects.filter(pk=action_id, status=Status.PENDING).update(
-            status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
-        )
-        closed += bool(rows and _expired(action_id, closed_by))
-    return closed
+    cards = PendingAction.objects.select_for_update(no_key=True).filter(
+        conversation_id=conversation_id, status=Status.PENDING
+    )
+    ids = list(cards.order_by("pk").values_list("pk", flat=True))  # all of them, before the conversation is locked
+    PendingAction.objects.filter(pk__in=ids).update(status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock())
+    for action_id in ids:
+        _expired(action_id, closed_by)
+    return len(ids)
 
 
-def _expired(action_id: uuid.UUID, closed_by: str) -> bool:
+def _expired(action_id: uuid.UUID, closed_by: str) -> None:
     action = PendingAction.objects.get(pk=action_id)
     jobs.forget("expire_action", action.pk)
     audit.record("action.expired", by=None, subject=action, closed_by=closed_by, digest=action.digest)
     tell(action, "expired", closed_by=closed_by)
     if closed_by != "new_message":
         go_on(action)
-    return True
 
 
 @transaction.atomic

@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from assistant.events import announce
 from assistant.gate import closing, digest, policy, targets
+from assistant.gate.outcome import Clock
 from assistant.models import OPEN, PendingAction, Turn
 from assistant.tools.facts import Outside, Phrase, Preview, plain
 from assistant.tools.registry import Context, Prepared, Tool, ToolArguments
@@ -71,11 +73,7 @@ def propose(
         prepared = _prepare(ctx, made, arguments)
         verdict = policy.weigh(made, prepared, requester=ctx.member, outside=outside, settings=settings)
     same = digest.sameness(made.name, plain(prepared.payload))
-    open_cards = list(
-        PendingAction.objects.select_for_update(no_key=True)
-        .filter(conversation_id=conversation_id, status__in=OPEN)
-        .order_by("pk")
-    )
+    open_cards = _open_cards(conversation_id)
     if edited_from is None:
         for card in open_cards:
             if card.sameness == same:
@@ -123,6 +121,19 @@ def propose(
     jobs.later("expire_action", action.pk, at=action.expires_at)
     announce(action.conversation_id, action)
     return Proposed(action)
+
+
+def _open_cards(conversation_id: Any) -> list[PendingAction]:
+    """The conversation's open cards, locked in one order. Those whose time is over are closed here, not reused."""
+    late = ExpressionWrapper(Q(expires_at__lte=Clock()), BooleanField())
+    held = PendingAction.objects.select_for_update(no_key=True).filter(
+        conversation_id=conversation_id, status__in=OPEN
+    )
+    cards = list(held.annotate(late=late).order_by("pk"))
+    for card in cards:
+        if card.late:
+            closing.expire(card.pk, closed_by="deadline")
+    return [card for card in cards if not card.late]
 
 
 def _prepare(ctx: Context, made: Tool, arguments: str) -> Prepared:
@@ -233,6 +244,7 @@ def _replace(
     closed_by: str,
     shown_hash: str,
 ) -> PendingAction:
+    _open_cards(action.conversation_id)  # locked in their order before one of them changes
     closing.supersede(action, by=by, closed_by=closed_by, shown_hash=shown_hash, quietly=True)
     successor = propose(
         context_of(action),

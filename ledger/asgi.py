@@ -4,15 +4,20 @@ AVAL_PROCESS is set before Django loads its settings: the web process keeps a po
 """
 
 import os
+import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ledger.settings")
 os.environ.setdefault("AVAL_PROCESS", "web")
 
 import django
 from channels.routing import ProtocolTypeRouter
+from django.core.exceptions import ImproperlyConfigured
 
 from ledger.http import BoundedASGIHandler
 
-django.setup(set_prefix=False)
+try:
+    django.setup(set_prefix=False)
+except ImproperlyConfigured as error:
+    sys.exit(f"Aval does not start: {error}")
 
 application = ProtocolTypeRouter({"http": BoundedASGIHandler()})

@@ -193,7 +193,7 @@ TIME_ZONE = "UTC"
 # Files
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 _STATIC_STORAGE = "django.contrib.staticfiles.storage.StaticFilesStorage"
 _MANIFEST_STORAGE = "whitenoise.storage.CompressedManifestStaticFilesStorage"

@@ -8,6 +8,7 @@ the watch turns into `in_doubt`; nothing is ever sent again (settled questions 3
 import logging
 import os
 import socket
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
@@ -208,8 +209,26 @@ def _call(running: Running) -> None:
         _record(running, partial(finish, running.made, result=result, how="worker"))
 
 
+RECORD_WAITS = (0.1, 0.5, 2, 5, 10, 20, 30)
+
+
 def _record(running: Running, write: Callable[[PendingAction, Attempt], object]) -> None:
-    """Write the outcome under the claim. A worker whose lease was taken finds its attempt closed and writes nothing."""
+    """Write the outcome, patiently: a database that is away for a minute does not lose the provider's answer.
+
+    After that the lease decides: the action is in doubt and the provider is asked (fault row 17).
+    """
+    for wait in RECORD_WAITS:
+        try:
+            return _record_once(running, write)
+        except OperationalError:
+            log.warning("The database is away; the outcome of action %s waits", running.claim.action_id)
+            connection.close()
+            time.sleep(wait)
+    return _record_once(running, write)
+
+
+def _record_once(running: Running, write: Callable[[PendingAction, Attempt], object]) -> None:
+    """Write it under the claim. A worker whose lease was taken finds its attempt closed and writes nothing."""
     with tenancy.tenant(running.claim.tenant_id):
         action = PendingAction.objects.select_for_update(no_key=True).get(pk=running.claim.action_id)
         attempt = Attempt.objects.get(action=action)

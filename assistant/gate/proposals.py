@@ -126,9 +126,7 @@ def propose(
 def _open_cards(conversation_id: Any) -> list[PendingAction]:
     """The conversation's open cards, locked in one order. Those whose time is over are closed here, not reused."""
     late = ExpressionWrapper(Q(expires_at__lte=Clock()), BooleanField())
-    held = PendingAction.objects.select_for_update(no_key=True).filter(
-        conversation_id=conversation_id, status__in=OPEN
-    )
+    held = PendingAction.objects.select_for_update(no_key=True).filter(conversation_id=conversation_id, status__in=OPEN)
     cards = list(held.annotate(late=late).order_by("pk"))
     for card in cards:
         if card.late:

@@ -1,3 +1,3 @@
 """What every test may use."""
 
-pytest_plugins = ["tests.database", "tests.processes", "tests.browser"]
+pytest_plugins = ["tests.database", "tests.processes", "tests.browser", "tests.people"]

@@ -137,8 +137,7 @@ def line_of(draft: LineDraft, book: Book, line: QuoteLine | None = None) -> Quot
 
 def put(revision: QuoteRevision, lines: Sequence[QuoteLine]) -> None:
     """Make these the revision's lines, in this order, with totals computed anew (I3). The quote is locked."""
-    if not 1 <= len(lines) <= MOST_LINES:
-        raise DomainError("LINES", _("A quote has from 1 to %(most)s lines.") % {"most": MOST_LINES}, most=MOST_LINES)
+    require_count(len(lines))
     totals = revision.totals(lines)
     for position, (line, row) in enumerate(zip(lines, totals.lines, strict=True), start=1):
         line.revision, line.position = revision, position
@@ -154,6 +153,12 @@ def put(revision: QuoteRevision, lines: Sequence[QuoteLine]) -> None:
     revision.deposit_total_cents = totals.deposit
     revision.tax_lines = totals.as_json()["tax_lines"]
     revision.save(update_fields=[*TOTALS, "tax_lines"])
+
+
+def require_count(lines: int) -> None:
+    """Raise LINES unless a quote may have so many."""
+    if not 1 <= lines <= MOST_LINES:
+        raise DomainError("LINES", _("A quote has from 1 to %(most)s lines.") % {"most": MOST_LINES}, most=MOST_LINES)
 
 
 TOTALS = (

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from ledger import audit, dates, links, locales, permissions, terms
 from ledger.actions import rows
-from ledger.actions.quote_lines import Book, LineDraft, copied, line_of, put
+from ledger.actions.quote_lines import Book, LineDraft, copied, line_of, put, require_count
 from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Client, Company, Lead, Membership, PublicLink, Quote, QuoteRevision, Site
@@ -40,6 +40,7 @@ def create_quote(
     `ref`. Raises DomainError for what a quote cannot hold.
     """
     permissions.require(by, "create_quote")
+    require_count(len(lines))
     company = Company.objects.get(pk=current_tenant())
     settings = current_settings()
     title = clean_line(title)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from ledger.dates import format_date
 from ledger.documents.papers import Addressee, InvoiceDocument, Letterhead, Paper, QuoteDocument
-from ledger.locales import babel_locale
+from ledger.locales import babel_locale, language_of
 from ledger.money import LineTotals, Portion, TaxMode, format_money
 from ledger.tax_ids import TaxIdError, format_tax_id, parse_tax_id, tax_id_kind
 from ledger.text import clean_block, clean_line
@@ -26,7 +26,7 @@ _LONG, _PIECE = re.compile(r"\S{40,}"), re.compile(r"\S{8}")
 
 def words_of(paper: Paper) -> Words:
     """What the template places. Labels are in the paper's locale, whatever language is active."""
-    with translation.override(_language(paper.locale)):
+    with translation.override(language_of(paper.locale)):
         match paper:
             case QuoteDocument():
                 return _quote(paper)
@@ -114,8 +114,7 @@ def _common(paper: Paper) -> Words:
         "options_label": _("Options, not in the total"),
         "sums": _sums(paper),
         "terms": _section(_("Terms"), paper.terms) if paper.terms else None,
-        "page": _("Page"),
-        "of": _("of"),
+        "page": _("Page {page} of {pages}"),
     }
 
 
@@ -235,8 +234,3 @@ def _texts(text: str) -> list[str]:
 def _printed(text: str) -> str:
     """The typeface has no narrow no-break space."""
     return text.replace("\u202f", "\u00a0")
-
-
-def _language(locale: str) -> str:
-    """Django's code of the language: `pt-br`, `en`."""
-    return "pt-br" if babel_locale(locale).language == "pt" else "en"

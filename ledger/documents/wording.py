@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from ledger.dates import format_date
-from ledger.documents.papers import Addressee, InvoiceDocument, Letterhead, Paper, QuoteDocument
+from ledger.documents.papers import Addressee, InvoiceDocument, Letterhead, Paper, PaperLine, QuoteDocument
 from ledger.locales import babel_locale, language_of
 from ledger.money import LineTotals, Portion, TaxMode, format_money
 from ledger.tax_ids import TaxIdError, format_tax_id, parse_tax_id, tax_id_kind
@@ -109,8 +109,8 @@ def _common(paper: Paper) -> Words:
             "amount": _("Amount"),
         },
         "shows_tax": len(rates) > 1,
-        "lines": [_line(paper, line, row) for line, row in rows if row.counts],
-        "options": [_line(paper, line, row) for line, row in rows if not row.counts],
+        "lines": _grouped([_line(paper, line, row) for line, row in rows if row.counts]),
+        "options": _grouped([_line(paper, line, row) for line, row in rows if not row.counts]),
         "options_label": _("Options, not in the total"),
         "sums": _sums(paper),
         "terms": _section(_("Terms"), paper.terms) if paper.terms else None,
@@ -118,7 +118,7 @@ def _common(paper: Paper) -> Words:
     }
 
 
-def _line(paper: Paper, line: Any, row: LineTotals) -> Words:
+def _line(paper: Paper, line: PaperLine, row: LineTotals) -> Words:
     notes = []
     if row.discount:
         label = _with_percent(paper, _("Discount"), line.money.discount)
@@ -134,6 +134,15 @@ def _line(paper: Paper, line: Any, row: LineTotals) -> Words:
         "tax": _percent(paper, line.money.tax_rate) if line.money.tax_rate else "–",
         "amount": _money(paper, row.net),
     }
+
+
+def _grouped(rows: list[Words]) -> list[Words]:
+    """A line without a heading of its own does not slip under the one before it."""
+    under_heading = False
+    for row in rows:
+        under_heading = under_heading or bool(row["group"])
+        row["group"] = row["group"] or (_("Other") if under_heading else "")
+    return rows
 
 
 def _sums(paper: Paper) -> list[Words]:

@@ -63,6 +63,12 @@ def test_options_stand_apart_from_what_is_counted():
     ]
 
 
+def test_a_line_without_a_heading_does_not_slip_under_the_one_before_it():
+    words = words_of(samples.quote())
+    assert [row["group"] for row in words["lines"]] == ["Materials", "Labor", "Other"]
+    assert [row["group"] for row in words["options"]] == [""]
+
+
 def test_the_tax_column_is_there_only_where_rates_differ():
     assert words_of(samples.quote())["shows_tax"]
     assert [row["tax"] for row in words_of(samples.quote())["lines"]] == ["8.25%", "–", "8.25%"]

@@ -243,9 +243,7 @@ def _priced(line: Line, rounding: Rounding) -> tuple[int, int, int]:
     return gross, discount, gross - discount
 
 
-def _tax_lines(
-    lines: Sequence[Line], rows: Sequence[LineTotals], settings: MoneySettings
-) -> tuple[TaxLine, ...]:
+def _tax_lines(lines: Sequence[Line], rows: Sequence[LineTotals], settings: MoneySettings) -> tuple[TaxLine, ...]:
     bases: dict[int, list[int]] = {}
     for line, row in zip(lines, rows, strict=True):
         thousandths = rate(line.tax_rate, "tax_rate")

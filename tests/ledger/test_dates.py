@@ -93,9 +93,7 @@ def test_a_date_is_read_in_the_locales_order_and_never_turned_round():
     assert refusal(parse_date, "31/12/2026", "en-US").code == "NO_SUCH_DAY"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "tomorrow", "1/2/27", "2027/04/03", "1/2-2027", "1//2027", "٠١/٠٢/٢٠٢٧"]
-)
+@pytest.mark.parametrize("text", ["", "tomorrow", "1/2/27", "2027/04/03", "1/2-2027", "1//2027", "٠١/٠٢/٢٠٢٧"])
 def test_what_is_not_a_full_date_is_refused(text):
     assert refusal(parse_date, text, "en-US").code == "DATE_FORM"
 
@@ -157,9 +155,7 @@ def test_an_ordinary_wall_time_is_one_instant():
     assert parse_local_time("2026-12-01T09:00", CHICAGO) == datetime(2026, 12, 1, 15, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "text", ["2026-12-01", "2026-12-01T24:00", "2026-12-01T09:60", "2026-12-01T09:00Z", "9:00"]
-)
+@pytest.mark.parametrize("text", ["2026-12-01", "2026-12-01T24:00", "2026-12-01T09:60", "2026-12-01T09:00Z", "9:00"])
 def test_a_wall_time_has_no_offset_and_a_real_hour(text):
     assert refusal(parse_local_time, text, CHICAGO).code == "TIME_FORM"
 

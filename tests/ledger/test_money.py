@@ -208,9 +208,7 @@ def test_no_lines_come_to_nothing():
     assert (result.total, result.deposit, result.balance, result.tax_lines) == (0, 0, 0, ())
 
 
-@pytest.mark.parametrize(
-    ("text", "cents"), [("150", 15000), ("150.5", 15050), ("150.00", 15000), ("0.07", 7)]
-)
+@pytest.mark.parametrize(("text", "cents"), [("150", 15000), ("150.5", 15050), ("150.00", 15000), ("0.07", 7)])
 def test_the_machine_form_is_read_exactly(text, cents):
     assert parse_money(text) == cents
 

@@ -62,7 +62,8 @@ class Account:
 
     def remove(self) -> None:
         """Delete the data, wherever it is kept."""
-        shutil.rmtree(self.data, ignore_errors=True)
+        place = self.data.parent if self.data.parent.parent == ELSEWHERE else self.data
+        shutil.rmtree(place, ignore_errors=True)
 
     def _identity(self) -> dict[str, Any]:
         if self.owner is None:

@@ -1,0 +1,69 @@
+"""Records in a few words, from the facts that tool results gave; nothing is computed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assistant.agent.rehearsal.memory import Entity
+from assistant.agent.rehearsal.situation import Situation
+
+STATUS: Final = {
+    "draft": "rascunho",
+    "sent": "enviado",
+    "viewed": "visto",
+    "accepted": "aceito",
+    "declined": "recusado",
+    "expired": "vencido",
+    "changes_requested": "alteração pedida",
+    "withdrawn": "retirado",
+    "converted": "convertido",
+    "issued": "emitida",
+    "overdue": "vencida",
+    "paid": "paga",
+    "partially_paid": "paga em parte",
+    "void": "anulada",
+    "new": "novo",
+    "contacted": "contatado",
+    "inspection_scheduled": "vistoria marcada",
+    "estimating": "orçando",
+    "quoted": "orçado",
+    "won": "ganho",
+    "lost": "perdido",
+    "junk": "descartado",
+    "pending": "aguardando decisão",
+    "awaiting_second": "aguardando a segunda aprovação",
+    "scheduled": "confirmado, na fila",
+    "executing": "em execução",
+    "executed": "executado",
+    "failed": "falhou",
+    "rejected": "recusado",
+    "cancelled": "cancelado",
+    "superseded": "substituído",
+    "in_doubt": "em dúvida",
+    "succeeded": "recebido",
+    "refunded": "devolvido",
+    "partially_refunded": "devolvido em parte",
+}
+
+
+def status_word(s: Situation, code: str) -> str:
+    if s.language == "pt":
+        return STATUS.get(code, code.replace("_", " "))
+    return code.replace("_", " ")
+
+
+def described(s: Situation, one: Entity) -> str:
+    """One line: ref, whose it is, what it is, amount, state."""
+    owner = one.party_name or s.memory.get(one.party_ref).name if one.party_ref or one.party_name else ""
+    is_party = one.kind in ("client", "lead")
+    name = one.name if is_party or not owner else owner
+    place = one.fact("city", "address", "site") if is_party else ""
+    title = one.fact("title") if name != one.fact("title") else ""
+    amount = one.fact("balance") or one.total or one.fact("unit_price", "price", "value")
+    unit = one.fact("unit")
+    state = status_word(s, one.fact("status", "stage")) if one.fact("status", "stage") else ""
+    days = one.fact("days_late", "days_overdue")
+    late = (f"{days} dias de atraso" if s.language == "pt" else f"{days} days late") if days else ""
+    details = [part for part in (title, place, f"{amount}/{unit}" if amount and unit else amount, state, late) if part]
+    head = " ".join(part for part in (f"**{one.ref}**" if one.ref else "", name) if part)
+    return f"{head} ({', '.join(details)})" if details else head

@@ -1,0 +1,49 @@
+"""Serving the endpoint on a port of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from assistant.agent.rehearsal.app import RehearsalApp
+
+
+def bound(port: int = 0, host: str = "127.0.0.1") -> socket.socket:
+    """A listening socket; port 0 takes a free one."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    listener.listen(1024)
+    return listener
+
+
+def server(app: RehearsalApp) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=1,
+        server_header=False,
+    )
+    return uvicorn.Server(config)
+
+
+@asynccontextmanager
+async def serving(app: RehearsalApp) -> AsyncIterator[str]:
+    """Serve within this event loop; yields the base URL."""
+    listener = bound()
+    running = server(app)
+    task = asyncio.create_task(running.serve(sockets=[listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    finally:
+        running.should_exit = True
+        running.force_exit = True
+        await task
+        listener.close()

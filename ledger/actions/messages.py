@@ -17,6 +17,7 @@ from ledger import audit, links, permissions
 from ledger.actions import rows
 from ledger.actions.letters import Letter, free_letter
 from ledger.actions.recipients import require_reachable
+from ledger.contacts import ContactError, parse_email
 from ledger.errors import DomainError
 from ledger.models import (
     Attachment,
@@ -168,6 +169,32 @@ def record_email_failed(message: ClientMessage, *, by: Membership | None, proble
     return message
 
 
+@transaction.atomic
+def record_email_unknown(message: ClientMessage, *, by: Membership | None = None) -> ClientMessage:
+    """The provider's answer never came or cannot be read: it may have gone out, and is never sent again (R11)."""
+    message = rows.locked(message)
+    if message.status == SENDING:
+        rows.write(message, by=by, status=UNKNOWN)
+        DeliveryEvent.objects.create(message=message, kind=DeliveryEvent.Kind.UNKNOWN)
+        audit.record("message.in_doubt", by=by, subject=message, ref=message.ref)
+    return message
+
+
+def sender_of(company: Company) -> tuple[str, str]:
+    """From which address the company's mail leaves, and to which answers go. Raises NO_SENDER.
+
+    A mail server lets out what it is responsible for, so with one the address is the installation's own
+    (AVAL_MAIL_FROM); in the sandbox it is the company's.
+    """
+    own = settings.DEFAULT_FROM_EMAIL
+    address = own if settings.EMAIL_URL or not company.email else company.email
+    try:
+        return parse_email(address), company.email
+    except ContactError as wrong:
+        sentence = _("The company has no e-mail address to write from; give it one in the settings.")
+        raise DomainError("NO_SENDER", sentence) from wrong
+
+
 def text_of(message: ClientMessage) -> str:
     """The body as it goes out, or went out: with the working link in its place."""
     if message.link_id is None:
@@ -195,10 +222,12 @@ def _create(
     channel: Channel,
     revision: QuoteRevision | None,
     kind: ClientMessage.Kind = ClientMessage.Kind.FREE,
+    status: ClientMessage.Status = ClientMessage.Status.DRAFT,
     **columns: object,
 ) -> ClientMessage:
     company = Company.objects.get(pk=current_tenant())
     letter = mailing.letter
+    sender, reply_to = sender_of(company) if status != ClientMessage.Status.DRAFT else ("", "")
     message: ClientMessage = ClientMessage.objects.create(
         **rows.made_by(by),
         ref=take_number("message"),
@@ -208,7 +237,9 @@ def _create(
         channel=channel,
         kind=kind,
         sender_name=company.name,
-        sender=company.email or settings.DEFAULT_FROM_EMAIL,
+        sender=sender,
+        reply_to=reply_to,
+        status=status,
         to=list(mailing.to),
         cc=list(mailing.cc),
         bcc=list(mailing.bcc),

@@ -19,7 +19,7 @@ from ledger import audit, dates, jobs, links, permissions
 from ledger.actions import rows
 from ledger.actions.leads import step
 from ledger.actions.letters import Letter, quote_letter
-from ledger.actions.messages import Enclosed, Mailing, hold_message, record_email_failed, record_email_sent
+from ledger.actions.messages import Enclosed, Mailing, hold_message, record_email_failed, record_email_sent, sender_of
 from ledger.actions.quote_documents import (
     Days,
     content_hash,
@@ -93,6 +93,7 @@ def plan_quote_send(
     company = Company.objects.get(pk=current_tenant())
     revision: QuoteRevision = quote.revisions.get(n=quote.revision)
     discount = _check(quote, revision, by)
+    sender_of(company)
     if revision.document_id is not None and revision.valid_until is not None:
         document = without_bytes().get(pk=revision.document_id)
         days = Days(_issued_on(revision), revision.valid_until)

@@ -73,6 +73,7 @@ class ClientMessage(BusinessModel):
     revision = TenantForeignKey("ledger.QuoteRevision", null=True, related_name="messages")
     sender_name = models.CharField(max_length=160, blank=True, default="")
     sender = models.CharField(max_length=254, blank=True, default="")
+    reply_to = models.CharField(max_length=254, blank=True, default="")
     to = models.JSONField(default=list)
     cc = models.JSONField(default=list)
     bcc = models.JSONField(default=list)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -23,7 +24,6 @@ log = logging.getLogger(__name__)
 
 Job = Callable[[uuid.UUID, uuid.UUID], None]
 JOBS: dict[str, Job] = {}
-LEASE = timedelta(seconds=60)
 TASK = "ledger.tasks.run_due"
 
 
@@ -39,11 +39,17 @@ def job(kind: str) -> Callable[[Job], Job]:
     return add
 
 
+def lease() -> timedelta:
+    """How long a woken job may take before the sweep wakes it again."""
+    return timedelta(seconds=2 * settings.AVAL_LEASE_SECONDS)
+
+
 def later(kind: str, object_id: uuid.UUID, *, at: datetime | None = None) -> None:
     """Promise a job for one row of the company in scope: now, or not before `at` (UTC)."""
-    tenant_id = current_tenant()
+    tenant_id, now = current_tenant(), timezone.now()
+    woken = None if at else now + lease()
     Due.objects.bulk_create(
-        [Due(kind=kind, object_id=object_id, tenant_id=tenant_id, run_at=at or timezone.now())],
+        [Due(kind=kind, object_id=object_id, tenant_id=tenant_id, run_at=at or now, lease=woken)],
         update_conflicts=True,
         unique_fields=["kind", "object_id"],
         update_fields=["run_at", "lease", "tries"],
@@ -76,7 +82,7 @@ def dispatch_due(limit: int = 200) -> int:
             Q(lease=None) | Q(lease__lt=Now()), run_at__lte=Now(), kind__in=list(JOBS)
         )
         promises = list(ripe.order_by("run_at")[:limit])
-        Due.objects.filter(id__in=[p.id for p in promises]).update(lease=Now() + LEASE, tries=F("tries") + 1)
+        Due.objects.filter(id__in=[p.id for p in promises]).update(lease=Now() + lease(), tries=F("tries") + 1)
         for promise in promises:
             _wake(promise.kind, promise.object_id, promise.tenant_id)
     return len(promises)

@@ -11,3 +11,4 @@ class SupportConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("tests.support.tools")
+        import_module("tests.support.kills").arm()

@@ -107,6 +107,7 @@ def _found(
         locale=locale,
         owner=_person(f"{owner}-{mark}@{slug}.example", locale),
         owner_name=owner.title(),
+        email=f"office@{slug}.example",
         settings=settings,
     )
     return Cast(founded.company, {owner: founded.owner})

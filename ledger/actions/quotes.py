@@ -157,19 +157,24 @@ def expire_quote(quote: Quote, *, by: None = None, now: datetime.datetime | None
 
 
 @transaction.atomic
-def delete_quote(quote: Quote, *, by: Membership) -> Quote:
+def delete_quote(quote: Quote, *, by: Membership, expected_version: int | None = None) -> Quote:
     """Move a quote that binds nobody to the trash; its public page, if it had one, closes (I9)."""
     permissions.require(by, "delete_quote")
-    quote = rows.locked(quote)
-    being_sent = quote.revisions.filter(sent_at=None, frozen_at__isnull=False).exists()
-    if quote.status not in Quote.DELETABLE or being_sent or _is_with_client(quote):
-        sentence = _("%(ref)s was sent or accepted, so it cannot be deleted.") % {"ref": quote.ref}
-        raise DomainError("WRONG_STATUS", sentence, status=quote.status)
+    quote = rows.locked(quote, expected_version=expected_version)
+    refuse_delete_quote(quote)
     for revision_id in quote.revisions.values_list("pk", flat=True):
         links.close_link(PublicLink.Kind.QUOTE, revision_id)
     rows.trash(quote, by=by)
     audit.record("quote.deleted", by=by, subject=quote, ref=quote.ref, status=quote.status)
     return quote
+
+
+def refuse_delete_quote(quote: Quote) -> None:
+    """Raises what `delete_quote` would; for the card, before anybody is asked."""
+    being_sent = quote.revisions.filter(sent_at=None, frozen_at__isnull=False).exists()
+    if quote.status not in Quote.DELETABLE or being_sent or _is_with_client(quote):
+        sentence = _("%(ref)s was sent or accepted, so it cannot be deleted.") % {"ref": quote.ref}
+        raise DomainError("WRONG_STATUS", sentence, status=quote.status)
 
 
 def drop_draft(quote: Quote) -> int:

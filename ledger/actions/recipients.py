@@ -46,24 +46,22 @@ class Recipients:
         return tuple(recipient for recipient in (*self.to, *self.cc) if not recipient.on_record)
 
 
-def recipients_for(
-    party: Client | Lead, *, to: str = "", also_to: Sequence[str] = (), cc: Sequence[str] = ()
-) -> Recipients:
+def recipients_for(party: Client | Lead, *, to: str = "", cc: Sequence[str] = (), documents: bool = True) -> Recipients:
     """The addresses of an e-mail to a party: those on record, or `to` (commas between several) in their place.
 
-    Documents go to the contacts that receive them, with copies to those marked for copies; the company's own copy
-    comes from its settings. Raises NO_RECIPIENT, EMAIL_INVALID, TOO_MANY_RECIPIENTS, RECIPIENT_SUPPRESSED.
+    Documents go to the contacts that receive them, with copies to those marked for copies; a plain letter goes to
+    the main contact alone. The company's own copy comes from its settings. Raises NO_RECIPIENT, EMAIL_INVALID, TOO_MANY_RECIPIENTS, RECIPIENT_SUPPRESSED.
     """
     record = _on_record(party)
-    to_record, cc_record = _documents_to(party, record)
+    to_record, cc_record = _documents_to(party, record) if documents else (_letter_to(party), [])
     wanted = _split(to) or to_record
     copies = [*cc, *([] if _split(to) else cc_record)]
     own_copy = current_settings().values.email_copy_to
     seen: set[str] = set()
     used = _used_before(party)
+    own = [own_copy] if own_copy else []
     groups = [
-        tuple(_known(address, record, used) for address in _merged(group, seen))
-        for group in ([*wanted, *also_to], copies, [own_copy] if own_copy else [])
+        tuple(_known(address, record, used) for address in _merged(group, seen)) for group in (wanted, copies, own)
     ]
     found = Recipients(*groups)
     if not found.to:
@@ -101,6 +99,13 @@ def _documents_to(party: Client | Lead, record: dict[str, Contact | Lead]) -> tu
     to = [contact.email for contact in held if contact.role == Contact.Copies.TO]
     cc = [contact.email for contact in held if contact.role == Contact.Copies.CC]
     return to, cc
+
+
+def _letter_to(party: Client | Lead) -> list[str]:
+    """The main contact's address, or the first there is."""
+    if isinstance(party, Lead):
+        return [party.email] if party.email else []
+    return [contact.email for contact in party.contacts.order_by("-main", "pk") if contact.email][:1]
 
 
 def _used_before(party: Client | Lead) -> frozenset[str]:

@@ -1,0 +1,179 @@
+"""From the rows of an action to what its card shows. Templates get these dataclasses and ask nothing.
+
+Every word on a card comes from the frozen preview, the database and gettext (R6). The model's own words appear once,
+under Details, marked as such.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from assistant.doors import receipts, wording
+from assistant.doors.shapes import LONG_LIST, Card, CardDocument, CardFact, Details, Label
+from assistant.doors.wording import Shown
+from assistant.gate import policy, proposals
+from assistant.models import OPEN, Decision, PendingAction, Status
+from assistant.tools import registry
+from ledger.models import Membership
+
+
+def url_of(action: PendingAction, *tail: str) -> str:
+    name = "_".join(("action", *tail))
+    return reverse(f"chat:{name}", args=[action.conversation_id, action.pk])
+
+
+def card(
+    action: PendingAction,
+    reader: Membership,
+    *,
+    decisions: Sequence[Decision] = (),
+    predecessor: PendingAction | None = None,
+    order: int = 0,
+    wrong: str = "",
+) -> Card:
+    """The card as this reader sees it now. `wrong` is a sentence about a click that was not taken."""
+    made = registry.get(action.tool)
+    decides = made is not None and action.status in OPEN and _decides(action, reader, made, decisions)
+    preview = action.preview
+    facts = tuple(_fact(fact) for fact in preview.get("facts", ()))
+    sum_of = next((fact.shown for fact in facts if fact.shape == "sum"), None)
+    common: dict[str, Any] = {
+        "id": action.pk,
+        "conversation_id": action.conversation_id,
+        "status": action.status,
+        "tool": action.tool,
+        "tool_label": wording.tool_label(action.tool),
+        "summary": wording.shown_text(action.summary),
+        "summary_text": action.summary,
+        "digest": action.digest,
+        "url": url_of(action),
+        "order": order,
+        "level": action.level,
+        "figure": sum_of,
+        "labels": _labels(action),
+        "details": _details(action),
+        "document": _document(action),
+        "wrong": wrong,
+        "successor_url": receipts.link_to(action, action.superseded_by_id),
+    }
+    if action.status in OPEN:
+        return Card(**common, **_waiting(action, decides, facts, predecessor, made, decisions))
+    return Card(**common, **receipts.settled(action, decisions, made))
+
+
+def _waiting(
+    action: PendingAction,
+    decides: bool,
+    facts: tuple[CardFact, ...],
+    predecessor: PendingAction | None,
+    made: registry.Tool | None,
+    decisions: Sequence[Decision],
+) -> dict[str, Any]:
+    question = wording.sentence(action.preview["title"])
+    changed = _changes(predecessor, action) if predecessor else ()
+    tag = _("Waiting for you")
+    if not decides:
+        second = action.status == Status.AWAITING_SECOND
+        tag = _("Waiting for a second person") if second else _("Waiting for someone who may decide this")
+    elif changed:
+        tag = _("Changed, please look again")
+    return {
+        "look": "" if decides else "is-held",
+        "icon": "pause",
+        "tag": tag,
+        "heading": question,
+        "button": wording.sentence(action.preview["button"]),
+        "expires": wording.moment(action.expires_at),
+        "expires_iso": action.expires_at.isoformat(),
+        "facts": facts[:LONG_LIST],
+        "more_facts": facts[LONG_LIST:],
+        "changes": changed,
+        "consequences": tuple(wording.sentence(phrase) for phrase in action.preview.get("consequences", ())),
+        "warnings": tuple(wording.sentence(phrase) for phrase in action.preview.get("warnings", ())),
+        "note": _first_approval(decisions) if action.status == Status.AWAITING_SECOND else "",
+        "can_decide": decides,
+        "can_edit": bool(decides and made and made.editable),
+        "typed": action.preview.get("typed", ""),
+        "announcement": _("Waiting for you: %(summary)s") % {"summary": action.summary} if decides else "",
+    }
+
+
+def _decides(action: PendingAction, reader: Membership, made: registry.Tool, decisions: Sequence[Decision]) -> bool:
+    if not policy.may_decide(reader, made, action.level):
+        return False
+    if action.status == Status.AWAITING_SECOND:
+        return reader.pk not in {action.requester_id, *(decision.member_id for decision in decisions)}
+    return action.requester_id == reader.pk or action.routed
+
+
+def _fact(fact: dict[str, Any], before: Shown | None = None) -> CardFact:
+    marks = tuple(wording.mark(code) for code in fact.get("marks", ()))
+    return CardFact(
+        fact["name"], wording.label(fact["name"]), wording.value(fact["kind"], fact["value"]), marks, before
+    )
+
+
+def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...]:
+    return tuple(
+        CardFact(
+            change["name"],
+            wording.label(change["name"]),
+            wording.value(change["kind"], change["after"]),
+            before=wording.value(change["kind"], change["before"]),
+        )
+        for change in proposals.changes(before, after)
+    )
+
+
+def _document(action: PendingAction) -> CardDocument | None:
+    attached = action.preview.get("document")
+    if not attached:
+        return None
+    return CardDocument(
+        name=attached["name"],
+        pages=attached["pages"],
+        sha256=attached["sha256"],
+        image_url=url_of(action, "page"),
+        file_url=url_of(action, "document"),
+    )
+
+
+def _labels(action: PendingAction) -> tuple[Label, ...]:
+    """Reversibility first, then what the effects say."""
+    if action.compensation:
+        first = Label(_("Can be reversed: %(how)s") % {"how": wording.tool_label(action.compensation)})
+    else:
+        first = Label(_("Cannot be taken back"), strong=True)
+    effects = [effect for effect in wording.EFFECTS if effect in action.effects]
+    return (first, *(Label(str(wording.EFFECTS[e]), e in wording.STRONG_EFFECTS) for e in effects))
+
+
+def _details(action: PendingAction) -> Details:
+    code = "<code>{}</code>"
+    rows: list[tuple[str, str | SafeString]] = [
+        (_("Tool"), format_html(code, action.tool)),
+        (_("Level"), f"L{action.level}"),
+        (_("Operation"), str(wording.OPERATIONS.get(action.operation, action.operation))),
+        (_("Asked for by"), action.requester.name),
+        (_("Through"), str(wording.DOORS.get(action.door, action.door))),
+        (_("Asked at"), wording.moment(action.created_at)),
+        (_("Read from outside"), ", ".join(source["ref"] for source in action.outside)),
+        (_("Summary"), wording.shown_text(action.summary)),
+        (_("Fingerprint"), format_html(code, action.digest)),
+    ]
+    return Details(
+        rows=tuple((name, text) for name, text in rows if text),
+        arguments=tuple(
+            (path, wording.shown_text(text, lines=True)) for path, text in wording.flattened(action.payload)
+        ),
+        reason=wording.shown_text(action.reason, lines=True),
+    )
+
+
+def _first_approval(decisions: Sequence[Decision]) -> str:
+    first = next((d for d in decisions if d.slot == 1), None)
+    return _("%(name)s has confirmed; a second person has to.") % {"name": first.member.name} if first else ""

@@ -1,0 +1,133 @@
+"""The edit form of a card, made from the tool's own input schema, and what was posted with it (H46)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+
+from assistant.doors import wording
+from assistant.models import PendingAction
+from assistant.tools.registry import Tool
+
+LONG_FROM = 80
+SIMPLE = frozenset({"string", "integer", "number", "boolean"})
+
+
+@dataclass(frozen=True)
+class EditField:
+    """One field: `kind` is text, email, number, check, choice, long or lines; `was` is the value on the card."""
+
+    name: str
+    element_id: str
+    label: str
+    kind: str
+    value: Any
+    was: Any
+    choices: tuple[str, ...] = ()
+    required: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.value != self.was)
+
+    @property
+    def wide(self) -> bool:
+        return self.kind in ("long", "lines", "email")
+
+
+def fields(action: PendingAction, made: Tool, posted: Mapping[str, Any] | None = None) -> list[EditField]:
+    """The fields that may be edited, with what was posted where that is given."""
+    arguments = json.loads(action.arguments)
+    schema = made.schema
+    return [
+        _field(action, name, schema, arguments.get(name), posted)
+        for name in made.editable
+        if _type(schema, name) is not None
+    ]
+
+
+def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]:
+    """The posted fields as the tool's arguments. What does not fit its type goes on as text, for the tool to refuse."""
+    read_fields: dict[str, Any] = {}
+    required = made.schema.get("required", [])
+    for name in made.editable:
+        kind = _type(made.schema, name)
+        if kind == "boolean" and name in posted.getlist("present"):
+            read_fields[name] = bool(posted.get(name))
+        elif kind is not None and name in posted:
+            read_fields[name] = _value(kind, posted[name], required=name in required)
+    return read_fields
+
+
+def _field(
+    action: PendingAction, name: str, schema: dict[str, Any], was: Any, posted: Mapping[str, Any] | None
+) -> EditField:
+    kind, described = _type(schema, name), _described(schema, name)
+    choices = tuple(str(choice) for choice in described.get("enum", ()))
+    before = "\n".join(str(item) for item in was or []) if kind == "array" else "" if was is None else was
+    value = before if posted is None else posted.get(name, "")
+    if kind == "boolean":
+        value = bool(was) if posted is None else bool(posted.get(name))
+        before = bool(was)
+    elif kind != "boolean":
+        before, value = str(before), str(value)
+    return EditField(
+        name=name,
+        element_id=f"action-{action.pk}-{name}",
+        label=wording.label(name),
+        kind=_kind(kind, described, before, choices),
+        value=value,
+        was=before,
+        choices=choices,
+        required=name in schema.get("required", []),
+    )
+
+
+def _kind(kind: str | None, described: dict[str, Any], value: Any, choices: tuple[str, ...]) -> str:
+    if choices:
+        return "choice"
+    if kind == "boolean":
+        return "check"
+    if kind == "array":
+        return "lines"
+    if kind in ("integer", "number"):
+        return "number"
+    if described.get("format") == "email":
+        return "email"
+    longest = described.get("maxLength", 0)
+    return "long" if longest > LONG_FROM * 4 or "\n" in str(value) or len(str(value)) > LONG_FROM else "text"
+
+
+def _described(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """The property without its wrappers: a reference resolved, "or nothing" taken off."""
+    found: dict[str, Any] = schema["properties"].get(name, {})
+    for _depth in range(4):
+        if "$ref" in found:
+            found = schema.get("$defs", {}).get(found["$ref"].rsplit("/", 1)[-1], {})
+        elif "anyOf" in found:
+            found = next((part for part in found["anyOf"] if part.get("type") != "null"), {})
+        elif len(found.get("allOf", ())) == 1:
+            found = found["allOf"][0]
+    return found
+
+
+def _type(schema: dict[str, Any], name: str) -> str | None:
+    """The simple type of a field, "array" for a list of texts, None for what a form cannot hold."""
+    described = _described(schema, name)
+    kind = described.get("type")
+    if kind in SIMPLE:
+        return str(kind)
+    return "array" if kind == "array" and described.get("items", {}).get("type") == "string" else None
+
+
+def _value(kind: str, text: str, *, required: bool) -> Any:
+    text = text.replace("\r\n", "\n")
+    if kind == "array":
+        return [line.strip() for line in text.split("\n") if line.strip()]
+    if not text.strip() and not required:
+        return None
+    if kind == "integer" and text.strip().removeprefix("-").isdecimal() and len(text) < 19:
+        return int(text)
+    return text

@@ -1,0 +1,234 @@
+"""What the event stream sends: the page's own fragments, each with the change that made it.
+
+| event | what it carries |
+| --- | --- |
+| message | a bubble, whole |
+| text | characters of the open answer: finished blocks once, the open one replaced |
+| tool | the block of tool calls that one of them belongs to |
+| confirm | a card that waits; the partial has action id, tool, label, summary and hash as data |
+| action | a card that was decided, runs, ran, or closed |
+| turn | the turn began, goes on, waits or ended; the stop button |
+| error | the turn failed, or the reader may not read on |
+
+A partial's swap "place" (static/js/app.js) puts an element where the one with its id is, or at its `data-order`.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from assistant.doors import sidebar, thread
+from assistant.doors.items import Item, Section, State
+from assistant.doors.markdown import plain
+from assistant.doors.reading import Viewer
+from assistant.doors.shapes import Card
+from assistant.models import OPEN, Conversation, Message, PendingAction, Turn
+from ledger import permissions
+from ledger.models import Membership
+
+PROBLEMS = (Turn.Status.FAILED, Turn.Status.INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event: its id is the change's number."""
+
+    seq: int
+    event: str
+    html: str
+
+
+@dataclass(frozen=True)
+class OpenMessage:
+    """The answer that is being written, as far as its row knows."""
+
+    id: uuid.UUID
+    text: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What changed up to `seq`, and what is open now."""
+
+    seq: int
+    frames: tuple[Frame, ...]
+    open: tuple[OpenMessage, ...]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """How many cards of this conversation wait for the reader, and where the first one is."""
+
+    count: int
+    first: str
+
+
+def find(conversation_id: uuid.UUID, reader: Membership) -> Conversation | None:
+    """The conversation, if it is this member's, or an owner's to read (settled question 17)."""
+    found = Conversation.objects.filter(pk=conversation_id).first()
+    if found is None or found.starter_id == reader.pk:
+        return found
+    return found if permissions.allowed(reader, "read_all_conversations") else None
+
+
+def changes(viewer: Viewer, conversation_id: uuid.UUID, after: int) -> Batch | None:
+    """What changed after a seq, from the rows; None when the conversation is not the reader's any more."""
+    with viewer.scope() as reader:
+        conversation = find(conversation_id, reader)
+        if conversation is None:
+            return None
+        after = after if after <= conversation.seq else 0
+        made = of_changes(conversation, reader, after) if conversation.seq > after else []
+        opened = Message.objects.filter(conversation=conversation, open=True).order_by("position")
+        return Batch(conversation.seq, tuple(made), tuple(OpenMessage(m.pk, m.text) for m in opened))
+
+
+def of_changes(conversation: Conversation, reader: Membership, after: int) -> list[Frame]:
+    """The changes after a seq up to the conversation's as it was read: a later one may not overtake another."""
+    return [
+        frame
+        for section, item in thread.changed(conversation, reader, after)
+        if item.seq <= conversation.seq
+        for frame in _frames(conversation, reader, section, item)
+    ]
+
+
+def chip(conversation: Conversation, reader: Membership) -> Chip:
+    waiting = PendingAction.objects.filter(sidebar.waiting_for(reader), conversation=conversation, status__in=OPEN)
+    ids = list(waiting.order_by("pk").values_list("pk", flat=True).distinct())
+    return Chip(len(ids), f"action-{ids[0]}" if ids else "")
+
+
+def place(section: Section, *items: Item) -> SafeString:
+    """A partial with these items in the shell of their section."""
+    shell = Section(section.element_id, section.order, list(items))
+    html = render_to_string("chat/section.html", {"section": shell})
+    return format_html('<hx-partial hx-target="#thread" hx-swap="place">{}</hx-partial>', SafeString(html))
+
+
+def text(message_id: uuid.UUID, at: int, ready: SafeString, tail: SafeString, *, whole: bool = False) -> SafeString:
+    """More of the open answer. `whole`: the finished blocks are all of them, and replace what is there."""
+    return format_html(
+        '<hx-partial hx-target="#message-{id}-ready" hx-swap="{swap}" data-message="{id}" data-chars="{at}">{ready}'
+        '</hx-partial><hx-partial hx-target="#message-{id}-tail" hx-swap="innerHTML">{tail}</hx-partial>',
+        id=message_id,
+        swap="innerHTML" if whole else "beforeend",
+        at=at,
+        ready=ready,
+        tail=tail,
+    )
+
+
+def signed_out() -> str:
+    return '<hx-partial hx-target="#status" hx-swap="none" data-code="signed_out"></hx-partial>'
+
+
+def _frames(conversation: Conversation, reader: Membership, section: Section, item: Item) -> list[Frame]:
+    items = [item]
+    if item.kind in ("assistant", "work", "card", "line"):
+        items = [*(one for one in section.items if one.kind == "who"), item]
+    match item.of:
+        case Card() as card:
+            items += [one for one in section.items if one.kind == "work" and _names(one, card)]
+            return [Frame(item.seq, item.event, _card(conversation, reader, section, items, card))]
+        case State() as state:
+            return _turn(conversation, reader, section, item, state)
+        case _:
+            return [Frame(item.seq, item.event, place(section, *items))]
+
+
+def _names(work: Item, card: Card) -> bool:
+    return card.id in work.of.actions
+
+
+def _card(
+    conversation: Conversation, reader: Membership, section: Section, items: list[Item], card: Card
+) -> SafeString:
+    """The card, its data for programs, and everything on the page that counts cards."""
+    shell = Section(section.element_id, section.order, items)
+    body = SafeString(render_to_string("chat/section.html", {"section": shell}))
+    return format_html(
+        '<hx-partial hx-target="#thread" hx-swap="place" data-action="{}" data-status="{}" data-tool="{}"'
+        ' data-label="{}" data-summary="{}" data-hash="{}">{}</hx-partial>{}{}',
+        card.id,
+        card.status,
+        card.tool,
+        card.tool_label,
+        card.summary_text,
+        card.digest,
+        body,
+        announce(card.announcement),
+        counts(conversation, reader),
+    )
+
+
+def _turn(conversation: Conversation, reader: Membership, section: Section, item: Item, state: State) -> list[Frame]:
+    stopping = render_to_string("chat/stopping.html", {"busy": state.busy})
+    parts = [
+        place(section, item),
+        format_html(
+            '<hx-partial hx-target="#stopping" hx-swap="outerHTML" data-turn="{}" data-status="{}">{}</hx-partial>',
+            item.row,
+            state.status,
+            SafeString(stopping),
+        ),
+    ]
+    if not state.busy:
+        parts += [announce(_answer(item.row)), counts(conversation, reader)]
+    made = [Frame(item.seq, item.event, SafeString("").join(parts))]
+    if state.status in PROBLEMS:
+        html = format_html(
+            '<hx-partial hx-target="#status" hx-swap="none" data-turn="{}" data-code="{}"></hx-partial>',
+            item.row,
+            state.problem or state.status,
+        )
+        made.append(Frame(item.seq, "error", html))
+    return made
+
+
+def _answer(turn_id: uuid.UUID | None) -> str:
+    """The first words of the answer, once, for who cannot see it."""
+    said = Message.objects.filter(turn=turn_id, role=Message.Role.ASSISTANT).exclude(text="").order_by("-position")
+    last = said.first()
+    return _("Answer ready: %(words)s") % {"words": plain(last.text)} if last else ""
+
+
+def announce(words: str) -> SafeString:
+    """Words for the status region; nothing for nothing."""
+    if not words:
+        return SafeString("")
+    return format_html('<hx-partial hx-target="#status" hx-swap="innerHTML">{}</hx-partial>', words)
+
+
+def counts(conversation: Conversation, reader: Membership) -> SafeString:
+    """The chip, the badge, the dot in the list, the note under the composer and the title of the window."""
+    made = chip(conversation, reader)
+    waits = Exists(PendingAction.objects.filter(conversation=OuterRef("pk"), status__in=OPEN))
+    one = Conversation.objects.annotate(waits=waits).get(pk=conversation.pk)
+    title = one.title or _("New conversation")
+    link = sidebar.Link(one.pk, sidebar.url_of(one.pk), title, one.waits, here=True)
+    number = f"({made.count}) " if made.count else ""
+    context = {"chip": made, "waiting": sidebar.waiting_count(reader), "one": link}
+    partials = (
+        ("#waiting-chip", "chat/waiting_chip.html"),
+        ("#waiting-count", "parts/waiting_count.html"),
+        (f"#conversation-{one.pk}", "parts/conversation_link.html"),
+    )
+    parts = [
+        format_html(
+            '<hx-partial hx-target="{}" hx-swap="outerHTML">{}</hx-partial>',
+            target,
+            SafeString(render_to_string(template, context)),
+        )
+        for target, template in partials
+    ]
+    note = SafeString(render_to_string("chat/note.html", context))
+    parts.append(format_html('<hx-partial hx-target="#composer-note" hx-swap="innerHTML">{}</hx-partial>', note))
+    parts.append(format_html('<hx-partial hx-target="#heading" hx-swap="textContent">{}</hx-partial>', title))
+    parts.append(format_html("<title>{}{} – Aval</title>", number, title))
+    return SafeString("").join(parts)

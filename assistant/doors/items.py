@@ -1,0 +1,237 @@
+"""The elements of a conversation: what was said, done and asked, as the templates of the thread get them."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from assistant.agent import lines
+from assistant.doors import markdown, wording
+from assistant.doors.shapes import Card
+from assistant.models import Message, PendingAction, Status, ToolCall, Turn
+from ledger.tenancy import new_id
+
+LAST = 10**12
+"""The place of what always stands at the end."""
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """One message. `ready` and `tail` are its HTML; while it is open, the tail is still being written."""
+
+    id: uuid.UUID
+    role: str
+    text: str
+    ready: SafeString
+    tail: SafeString
+    open: bool
+    at: str
+    at_iso: str
+    author: str
+    queued: bool
+    chars: int
+    retry: "Retry | None" = None
+
+
+@dataclass(frozen=True)
+class Retry:
+    """The words that go out again when "Try again" is pressed beside a line; `key` is this form's own."""
+
+    url: str
+    text: str
+    label: str
+    key: uuid.UUID
+
+
+@dataclass(frozen=True)
+class Step:
+    label: str
+    refs: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the agent did between two things that it said: tool calls, in order."""
+
+    summary: str
+    steps: tuple[Step, ...]
+    running: bool
+    actions: frozenset[uuid.UUID] = frozenset()
+
+
+@dataclass(frozen=True)
+class State:
+    """Whether the turn still works; how it ended, its lines say."""
+
+    words: str
+    busy: bool
+    status: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One element of the thread: `kind` names its template, `event` the stream's event."""
+
+    kind: str
+    element_id: str
+    order: int
+    seq: int
+    of: Any
+    event: str = ""
+    row: uuid.UUID | None = None
+
+    @property
+    def template(self) -> str:
+        return f"chat/items/{self.kind}.html"
+
+
+@dataclass
+class Section:
+    """One turn, or what has none."""
+
+    element_id: str
+    order: int
+    items: list[Item] = field(default_factory=list)
+
+
+def items_of(
+    turn: Turn,
+    messages: Sequence[Message],
+    calls: Sequence[ToolCall],
+    actions: Sequence[PendingAction],
+    cards_of: dict[uuid.UUID, Card],
+    *,
+    newest: bool,
+) -> list[Item]:
+    items = [bubble(message, retry=_retry(message, messages, newest)) for message in messages]
+    spoken = [message for message in messages if message.role == Message.Role.ASSISTANT]
+    start = spoken[0].position * 100 - 60 if spoken else LAST - 1
+    items.append(Item("who", f"who-{turn.pk}", start, 0, wording.clock(turn.started_at or turn.created_at)))
+    for first, run in _runs(spoken, calls):
+        items.append(
+            Item(
+                "work",
+                f"work-{first.pk}",
+                first.position * 100 - 50,
+                max(c.seq for c in run),
+                _work(run),
+                "tool",
+                first.pk,
+            )
+        )
+    places = {call.action_id: call.message_id for call in calls if call.action_id}
+    positions = {message.pk: message.position for message in messages}
+    for number, action in enumerate(actions):
+        place = positions.get(places.get(action.pk)) or _position_at(messages, action)
+        items.append(card_item(cards_of[action.pk], action, place * 100 + 1 + number))
+    items.append(Item("state", f"state-{turn.pk}", LAST, turn.seq, _state(turn), "turn", turn.pk))
+    return items
+
+
+def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tuple[Message, list[ToolCall]]]:
+    """Tool calls in blocks: one block until something was said or a card went up, then the next."""
+    by_message: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
+    for call in calls:
+        by_message[call.message_id].append(call)
+    first, run = None, []
+    for message in spoken:
+        if first is None or (message.text.strip() and run):
+            if first is not None and run:
+                yield first, run
+            first, run = message, []
+        run += by_message[message.pk]
+        if any(call.action_id for call in by_message[message.pk]):
+            yield first, run
+            first, run = None, []
+    if first is not None and run:
+        yield first, run
+
+
+def _work(run: Sequence[ToolCall]) -> Work:
+    steps = tuple(_step(call) for call in run)
+    actions = frozenset(call.action_id for call in run if call.action_id)
+    running = any(call.status in (ToolCall.Status.QUEUED, ToolCall.Status.RUNNING) for call in run)
+    count = ngettext("%(count)d step", "%(count)d steps", len(run)) % {"count": len(run)}
+    starts = [call.started_at for call in run if call.started_at]
+    ends = [call.ended_at for call in run if call.ended_at]
+    if running or not starts or not ends:
+        return Work(count, steps, running, actions)
+    seconds = round((max(ends) - min(starts)).total_seconds())
+    took = ngettext("in %(count)d second", "in %(count)d seconds", seconds) % {"count": seconds}
+    return Work(f"{count} {took}" if seconds else count, steps, running, actions)
+
+
+def _step(call: ToolCall) -> Step:
+    state = {
+        ToolCall.Status.DONE: "is-done",
+        ToolCall.Status.FAILED: "is-failed",
+        ToolCall.Status.RUNNING: "is-running",
+        ToolCall.Status.QUEUED: "is-running",
+        ToolCall.Status.SKIPPED: "is-skipped",
+    }.get(ToolCall.Status(call.status), "is-put")
+    label = wording.tool_label(call.name)
+    if call.action_id:
+        waits = call.action.status in (Status.PENDING, Status.AWAITING_SECOND)
+        state = "is-waiting" if waits else "is-put"
+        label = _("Stopped before this: %(deed)s") % {"deed": label}
+    return Step(label, ", ".join(str(ref) for ref in call.touched), state)
+
+
+def bubble(message: Message, *, queued: bool = False, retry: Retry | None = None) -> Item:
+    ready, tail = SafeString(""), SafeString("")
+    if message.role == Message.Role.ASSISTANT:
+        if message.open:
+            writing = markdown.Writing()
+            ready, tail = writing.add(message.text)
+        else:
+            ready = markdown.render(message.text)
+    text = lines.sentence(message.code, message.params) if message.code in lines.TEXTS else message.text
+    bubble = Bubble(
+        id=message.pk,
+        role=message.role,
+        text=text,
+        ready=ready,
+        tail=tail,
+        open=message.open,
+        at=wording.clock(message.created_at),
+        at_iso=message.created_at.isoformat(),
+        author=message.author.name if message.author else "",
+        queued=queued,
+        chars=len(message.text),
+        retry=retry,
+    )
+    return Item(
+        str(message.role), f"message-{message.pk}", message.position * 100, message.seq, bubble, "message", message.pk
+    )
+
+
+def card_item(made: Card, action: PendingAction, order: int) -> Item:
+    event = "confirm" if made.open else "action"
+    return Item("card", f"action-{action.pk}", order, action.seq, made, event, action.pk)
+
+
+def _retry(line: Message, messages: Sequence[Message], newest: bool) -> Retry | None:
+    """What "Try again" sends: the words that the turn began with, or "Go on" where its steps ran out."""
+    asked = [message for message in messages if message.role == Message.Role.USER]
+    if not newest or line.role != Message.Role.LINE or line.code not in lines.RETRY or not asked:
+        return None
+    goes_on = line.code == lines.Line.CALL_LIMIT
+    url = reverse("chat:messages", args=[line.conversation_id])
+    return Retry(url, _("Go on") if goes_on else asked[-1].text, _("Go on") if goes_on else _("Try again"), new_id())
+
+
+def _state(turn: Turn) -> State:
+    going = turn.status in (Turn.Status.QUEUED, Turn.Status.RUNNING)
+    return State(_("Working") if going else "", busy=going, status=turn.status, problem=turn.problem)
+
+
+def _position_at(messages: Sequence[Message], action: PendingAction) -> int:
+    return max((m.position for m in messages if m.created_at <= action.created_at), default=0)

@@ -1,0 +1,93 @@
+"""Scoped reads for asynchronous views: bounded threads, no connection held while nobody reads (settled question 26)."""
+
+import asyncio
+import contextlib
+import uuid
+import zoneinfo
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
+from django.http import HttpRequest
+from django.utils import timezone, translation
+from django.utils.crypto import constant_time_compare
+
+from ledger import tenancy
+from ledger.middleware import chosen_company, companies_of
+from ledger.models import Company, Membership, User
+
+Answer = TypeVar("Answer")
+READERS = 8
+_readers = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="stream-read")
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who reads, in which company, in which language and zone; enough to enter the scope again and again."""
+
+    user_id: uuid.UUID
+    member_id: uuid.UUID
+    tenant_id: uuid.UUID
+    session_key: str
+    language: str
+    zone: str
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Membership]:
+        """The company's scope for one read, with the reader's membership as it is now."""
+        with (
+            tenancy.tenant(self.tenant_id),
+            translation.override(self.language),
+            timezone.override(zoneinfo.ZoneInfo(self.zone)),
+        ):
+            yield Membership.objects.get(pk=self.member_id)
+
+
+async def in_thread(read: Callable[..., Answer], *args: object) -> Answer:
+    """Run one synchronous read on the bounded threads; its connection goes back to the pool at its end."""
+
+    def work() -> Answer:
+        try:
+            return read(*args)
+        finally:
+            connection.close()
+
+    return await asyncio.get_running_loop().run_in_executor(_readers, work)
+
+
+def viewer_of(request: HttpRequest) -> Viewer | None:
+    """The signed-in member behind a request, outside any scope; None for a stranger."""
+    company_id = chosen_company(request)
+    if company_id is None or request.session.session_key is None:
+        return None
+    with tenancy.tenant(company_id):
+        member = Membership.objects.filter(user_id=request.user.pk, active=True).first()
+        company = Company.objects.get(pk=company_id)
+    if member is None:
+        return None
+    return Viewer(
+        user_id=request.user.pk,
+        member_id=member.pk,
+        tenant_id=company_id,
+        session_key=request.session.session_key,
+        language=request.user.language,
+        zone=member.timezone or company.timezone,
+    )
+
+
+def still_here(viewer: Viewer) -> bool:
+    """Whether the session, the user, the password and the membership still stand."""
+    session = SessionStore(viewer.session_key).load()
+    user = User.objects.filter(pk=viewer.user_id, is_active=True).first()
+    if user is None or session.get(SESSION_KEY) != str(user.pk):
+        return False
+    if not constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
+        return False
+    if viewer.tenant_id not in companies_of(user.pk):
+        return False
+    with tenancy.tenant(viewer.tenant_id):
+        return Membership.objects.filter(pk=viewer.member_id, active=True).exists()

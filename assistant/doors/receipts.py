@@ -1,0 +1,150 @@
+"""What a card turns into once it is no longer open: held, running, a receipt, or why nothing was done."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from assistant.doors import wording
+from assistant.doors.shapes import Held
+from assistant.models import Decision, PendingAction, Status
+from assistant.tools import registry
+
+
+def settled(action: PendingAction, decisions: Sequence[Decision], made: registry.Tool | None) -> dict[str, Any]:
+    """What a card turns into: held, running, a receipt, or a word on why nothing was done."""
+    label = wording.tool_label(action.tool)
+    confirmed = _confirmed_by(decisions)
+    at = wording.moment(action.closed_at) if action.closed_at else ""
+    match action.status:
+        case Status.SCHEDULED:
+            left = (action.execute_after - timezone.now()).total_seconds() if action.execute_after else 0
+            held = None
+            if action.undo_seconds and action.execute_after and left > 0:
+                when = wording.clock(action.execute_after, seconds=True)
+                held = Held(action.undo_seconds, round(left, 1), when)
+            tag = _("Confirmed, can still be stopped") if held else _("Confirmed, waiting to run")
+            return {
+                "look": "is-held",
+                "icon": "clock",
+                "tag": tag,
+                "heading": label,
+                "lines": (confirmed,),
+                "held": held,
+            }
+        case Status.EXECUTING:
+            return {
+                "look": "is-held", "icon": "clock", "tag": _("Running"), "heading": label, "lines": (confirmed,)
+            }  # fmt: skip
+        case Status.EXECUTED:
+            receipt = action.receipt or {}
+            return {
+                "look": "is-done",
+                "icon": "check",
+                "tag": _("Done"),
+                "heading": str(receipt.get("text") or label),
+                "lines": (confirmed, *_receipt_facts(receipt)),
+                "stamp": (_("Done"), at),
+                "compensation": _compensation(action),
+                "compensated_url": link_to(action, action.compensated_by_id),
+            }
+        case Status.IN_DOUBT:
+            why = _("The call went out and no answer came back. It is never sent again by itself.")
+            return {
+                "look": "is-wrong",
+                "icon": "alert",
+                "tag": _("In doubt"),
+                "heading": _("%(label)s: not known whether it was done") % {"label": label},
+                "lines": (why, confirmed),
+            }
+        case Status.FAILED:
+            failure = action.failure or {}
+            return {
+                "look": "is-wrong",
+                "icon": "alert",
+                "tag": _("Not done"),
+                "heading": _("%(label)s: nothing was done") % {"label": label},
+                "lines": (str(failure.get("sentence", "")), confirmed),
+                "can_ask_again": made is not None,
+            }
+        case _:
+            return {
+                "look": "is-off",
+                "icon": "off",
+                "tag": f"{Status(action.status).label}{', ' + at if at else ''}",
+                "heading": _("%(label)s: nothing was done") % {"label": label},
+                "lines": _why_closed(action, decisions),
+                "can_ask_again": action.status in (Status.EXPIRED, Status.CANCELLED) and made is not None,
+            }
+
+
+def _why_closed(action: PendingAction, decisions: Sequence[Decision]) -> tuple[str | SafeString, ...]:
+    decision = decisions[-1] if decisions else None
+    by = decision.member.name if decision else ""
+    match action.status, action.closed_by:
+        case Status.REJECTED, _any:
+            reasons = [str(wording.REASONS.get(decision.reason_code, "")), decision.reason] if decision else []
+            words = ": ".join(part for part in reasons if part)
+            return (_("Rejected by %(name)s.") % {"name": by}, words)
+        case Status.CANCELLED, "undo":
+            return (_("%(name)s stopped it before it ran.") % {"name": by},)
+        case Status.CANCELLED, "stop":
+            return (_("Closed because the answer was stopped."),)
+        case Status.CANCELLED, _any:
+            return (_("Cancelled by %(name)s.") % {"name": by},) if by else ()
+        case Status.EXPIRED, "new_message":
+            return (_("A new message came before a decision."),)
+        case Status.EXPIRED, _any:
+            return (_("Nobody decided in time."),)
+        case Status.SUPERSEDED, "edit":
+            return (_("It was edited; the new card asks again."),)
+        case Status.SUPERSEDED, "facts_changed":
+            return (_("The records changed; a new card shows the difference."),)
+        case Status.SUPERSEDED, _any:
+            return (_("A newer card took its place."),)
+    return ()
+
+
+def _confirmed_by(decisions: Iterable[Decision]) -> str:
+    confirmed = [d for d in decisions if d.verdict == Decision.Verdict.CONFIRM]
+    if not confirmed:
+        return ""
+    names = _(" and ").join(d.member.name for d in confirmed)
+    return _("Confirmed by %(names)s at %(time)s.") % {"names": names, "time": wording.moment(confirmed[-1].at)}
+
+
+def _receipt_facts(receipt: dict[str, Any]) -> tuple[SafeString, ...]:
+    """The provider's reference and the receipt's own facts, as lines."""
+    lines = [
+        format_html("{}: {}", wording.label(name), _receipt_value(raw))
+        for name, raw in receipt.get("facts", {}).items()
+    ]
+    if receipt.get("provider_ref"):
+        lines.append(format_html(_("Provider's reference: {}"), wording.shown_text(receipt["provider_ref"])))
+    return tuple(lines)
+
+
+def _receipt_value(raw: Any) -> SafeString:
+    match raw:
+        case {"cents": int(), "currency": str()}:
+            return wording.value("money", raw).text
+        case {"kind": str(kind), "value": inner}:
+            return wording.value(kind, inner).text
+        case _:
+            return wording.value("text", raw).text
+
+
+def _compensation(action: PendingAction) -> str:
+    """The reverse of a done deed, by its label, where that tool exists (settled question 33)."""
+    known = registry.get(action.compensation) if action.compensation else None
+    return str(known.label) if known and not action.compensated_by_id else ""
+
+
+def link_to(action: PendingAction, other_id: uuid.UUID | None) -> str:
+    """Where another card of the same conversation stands in it."""
+    return f"{reverse('chat:conversation', args=[action.conversation_id])}#action-{other_id}" if other_id else ""

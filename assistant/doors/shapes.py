@@ -1,0 +1,127 @@
+"""What the card templates get: plain values for one reader, ready to be set. cards.py and receipts.py make them."""
+
+import uuid
+from dataclasses import dataclass, field
+
+from django.utils.safestring import SafeString
+
+from assistant.doors.wording import Mark, Shown
+from assistant.models import OPEN
+from assistant.tools.effects import Level
+
+SHORT = frozenset({"date", "datetime", "percent", "count", "ref"})
+KEY = frozenset({"email", "ref"})
+LONG_LIST = 8
+"""Facts above this number go under the others, at full width."""
+
+
+@dataclass(frozen=True)
+class CardFact:
+    """One line of the card; `before` is the old value where an edit or a change of facts made a new one."""
+
+    name: str
+    label: str
+    shown: Shown
+    marks: tuple[Mark, ...] = ()
+    before: Shown | None = None
+
+    @property
+    def shape(self) -> str:
+        """How the line is set: the sum in large type, short ones beside their label."""
+        if self.shown.figure and self.name in ("total", "amount", "balance"):
+            return "sum"
+        return "short" if self.shown.kind in SHORT else ""
+
+    @property
+    def weight(self) -> str:
+        return "key" if self.shown.kind in KEY else "num" if self.shown.kind == "money" else ""
+
+
+@dataclass(frozen=True)
+class CardDocument:
+    """The file that goes out, exactly these bytes."""
+
+    name: str
+    pages: int
+    sha256: str
+    image_url: str
+    file_url: str
+
+
+@dataclass(frozen=True)
+class Label:
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Details:
+    """The closed part of a card: what runs, complete."""
+
+    rows: tuple[tuple[str, str | SafeString], ...]
+    arguments: tuple[tuple[str, SafeString], ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """A confirmed action that waits to run; `left` seconds of its undo window remain of `whole`."""
+
+    whole: int
+    left: float
+    at: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything the card templates need, for one reader."""
+
+    id: uuid.UUID
+    conversation_id: uuid.UUID
+    status: str
+    look: str
+    icon: str
+    tag: str
+    heading: str
+    tool: str
+    tool_label: str
+    summary: SafeString
+    summary_text: str
+    digest: str
+    url: str
+    order: int
+    level: int
+    lines: tuple[str | SafeString, ...] = ()
+    figure: Shown | None = None
+    button: str = ""
+    expires: str = ""
+    expires_iso: str = ""
+    facts: tuple[CardFact, ...] = ()
+    more_facts: tuple[CardFact, ...] = ()
+    changes: tuple[CardFact, ...] = ()
+    consequences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    document: CardDocument | None = None
+    labels: tuple[Label, ...] = ()
+    details: Details | None = None
+    held: Held | None = None
+    stamp: tuple[str, str] | None = None
+    note: str = ""
+    can_decide: bool = False
+    can_edit: bool = False
+    can_ask_again: bool = False
+    compensation: str = ""
+    compensated_url: str = ""
+    typed: str = ""
+    successor_url: str = ""
+    announcement: str = ""
+    wrong: str = ""
+    key: uuid.UUID = field(default_factory=uuid.uuid4)
+
+    @property
+    def open(self) -> bool:
+        return self.status in OPEN
+
+    @property
+    def strong(self) -> bool:
+        return self.level >= Level.STRONG

@@ -1,0 +1,159 @@
+"""What every page of a company shows around it: the ways to go, the conversations, what waits. A context processor."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from assistant.gate import policy
+from assistant.models import OPEN, Conversation, PendingAction, Status
+from assistant.tools import registry
+from ledger.models import Access, Membership
+
+SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page that the margin leads to, if it exists (by its URL name)."""
+
+    name: str
+    label: Promise
+    icon: str
+    waits: bool = False
+
+
+PLACES = (
+    Place("chat:list", lazy("Chat"), "chat"),
+    Place("approvals", lazy("Approvals"), "approve", waits=True),
+    Place("leads", lazy("Leads"), "leads"),
+    Place("clients", lazy("Clients"), "client"),
+    Place("quotes", lazy("Quotes"), "quote"),
+    Place("invoices", lazy("Invoices"), "invoice"),
+    Place("outbox", lazy("Messages"), "outbox"),
+    Place("audit", lazy("Audit"), "audit"),
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    url: str
+    label: str
+    icon: str
+    here: bool
+    waits: bool
+
+
+@dataclass(frozen=True)
+class Link:
+    """A conversation in the list; `waits` when a card in it waits for this reader."""
+
+    id: uuid.UUID
+    url: str
+    title: str
+    waits: bool
+    here: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    label: str
+    items: list[Link]
+
+
+@dataclass(frozen=True)
+class Desk:
+    company: str
+    name: str
+    initials: str
+    many_companies: bool
+    ways: list[Way]
+    conversations: list[Group]
+    waiting: int
+
+
+def desk(request: HttpRequest) -> dict[str, Any]:
+    """`desk` for templates that show the margin; nothing is asked of the database unless one does."""
+    return {"desk": SimpleLazyObject(lambda: _desk(request))}
+
+
+def waiting_for(reader: Membership) -> Q:
+    """The open cards that this reader may decide, as a filter on actions."""
+    decidable = [
+        Q(tool=made.name, level=level)
+        for made in registry.TOOLS.values()
+        for level in (1, 2, 3)
+        if made.gated and policy.may_decide(reader, made, level)
+    ]
+    if not decidable:
+        return Q(pk__in=[])
+    mine = Q(status=Status.PENDING) & (Q(requester=reader) | Q(routed=True))
+    second = Q(status=Status.AWAITING_SECOND) & ~Q(requester=reader) & ~Q(decisions__member=reader)
+    one_of = decidable[0]
+    for other in decidable[1:]:
+        one_of |= other
+    return one_of & (mine | second)
+
+
+def url_of(conversation_id: uuid.UUID) -> str:
+    return reverse("chat:conversation", args=[conversation_id])
+
+
+def waiting_count(reader: Membership) -> int:
+    return PendingAction.objects.filter(waiting_for(reader), status__in=OPEN).distinct().count()
+
+
+def _desk(request: Any) -> Desk:
+    member = request.member
+    if member is None:
+        return Desk("", "", "", False, [], [], 0)
+    return Desk(
+        company=request.company.name,
+        name=member.name,
+        initials="".join(word[0] for word in member.name.split()[:2]).upper(),
+        many_companies=Access.objects.filter(user_id=member.user_id).count() > 1,
+        ways=list(_ways(request.path)),
+        conversations=_conversations(member, request.path),
+        waiting=waiting_count(member),
+    )
+
+
+def _ways(path: str) -> Any:
+    for place in PLACES:
+        try:
+            url = reverse(place.name)
+        except NoReverseMatch:
+            continue
+        yield Way(url, str(place.label), place.icon, path.startswith(url), place.waits)
+
+
+def _conversations(member: Membership, path: str) -> list[Group]:
+    waits = Exists(PendingAction.objects.filter(conversation=OuterRef("pk"), status__in=OPEN))
+    found = Conversation.objects.filter(starter=member).annotate(waits=waits).order_by("-updated_at")[:SHOWN]
+    groups: dict[str, list[Link]] = {}
+    when = _when(timezone.localdate())
+    for one in found:
+        url = url_of(one.pk)
+        link = Link(one.pk, url, one.title or _("New conversation"), one.waits, path.startswith(url))
+        groups.setdefault(when(timezone.localdate(one.updated_at)), []).append(link)
+    return [Group(label, items) for label, items in groups.items()]
+
+
+def _when(today: date) -> Callable[[date], str]:
+    def label(day: date) -> str:
+        if day >= today:
+            return _("Today")
+        if day >= today - timedelta(days=7):
+            return _("Last seven days")
+        return _("Earlier")
+
+    return label

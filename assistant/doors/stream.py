@@ -1,0 +1,210 @@
+"""One event stream for each open page of a conversation: what changed since, the open answer, then what comes live.
+
+An asynchronous view inside Django's middleware. It joins the conversation's group before it reads the rows, so that
+nothing falls between; the layer's messages only say that there is something to read, but for the frames of text,
+which are shown as they come. The rows are read again after a gap and every few seconds, because a layer may drop.
+"""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from assistant import bus
+from assistant.doors import frames, sse
+from assistant.doors.frames import Batch
+from assistant.doors.markdown import Writing
+from assistant.doors.reading import Viewer, in_thread, still_here, viewer_of
+
+FRAME_SECONDS = 0.04
+"""The least time between two pieces of text; more where rendering takes long."""
+RENDER_SHARE = 10
+"""Rendering may take one part in so many of a stream's time."""
+REREAD_SECONDS = 5.0
+GAP_SECONDS = 0.15
+"""How long the rows are left alone after a read that did not close a gap in the text (it is saved twice a second)."""
+HEARTBEAT_SECONDS = 15.0
+LOGIN_SECONDS = 45.0
+RETRY_MS = 500
+STREAMS_FOR_ONE_PERSON = 12
+GAP_LIMIT = 64
+
+_open_streams: Counter[uuid.UUID] = Counter()
+
+
+@require_GET
+async def events(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponseBase:
+    """GET …/events: text/event-stream from `Last-Event-ID`, `?after=` or the beginning.
+
+    401 for strangers, 404 for a conversation that is not there or not theirs, 429 with too many streams open.
+    """
+    viewer = await in_thread(viewer_of, request)
+    if viewer is None:
+        return HttpResponse(_("Sign in first."), status=401, content_type="text/plain; charset=utf-8")
+    if await in_thread(_conversation_seq, viewer, conversation_id) is None:
+        raise Http404
+    if _open_streams[viewer.user_id] >= STREAMS_FOR_ONE_PERSON:
+        words = _("Too many pages are open.")
+        return HttpResponse(words, status=429, headers={"Retry-After": "10"}, content_type="text/plain; charset=utf-8")
+    after = sse.seq_of(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
+    response = StreamingHttpResponse(_counted(viewer, conversation_id, after), content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _counted(viewer: Viewer, conversation_id: uuid.UUID, after: int) -> AsyncIterator[bytes]:
+    _open_streams[viewer.user_id] += 1
+    try:
+        async with bus.subscribe(conversation_id) as subscription:
+            live = Live(viewer, conversation_id, after, subscription)
+            async for piece in live.run():
+                yield piece
+    finally:
+        _open_streams[viewer.user_id] -= 1
+        if _open_streams[viewer.user_id] <= 0:
+            del _open_streams[viewer.user_id]
+
+
+@dataclass
+class Answer:
+    """An open answer as this stream has sent it, and the frames that came before their turn."""
+
+    received: int = 0
+    writing: Writing = field(default_factory=Writing)
+    fresh: str = ""
+    early: dict[int, str] = field(default_factory=dict)
+
+    def take(self, at: int, text: str) -> bool:
+        """Add characters from offset `at`; False if some before them are missing."""
+        if at > self.received:
+            if len(self.early) < GAP_LIMIT:
+                self.early[at] = text
+            return False
+        if at + len(text) > self.received:
+            self.fresh += text[self.received - at :]
+            self.received = at + len(text)
+        for start in sorted(self.early):
+            if start > self.received:
+                return False
+            self.take(start, self.early.pop(start))
+        return True
+
+
+class Live:
+    """The course of one stream. `seq` is the change up to which its reader has everything."""
+
+    def __init__(self, viewer: Viewer, conversation_id: uuid.UUID, after: int, subscription: bus.Subscription) -> None:
+        self.viewer, self.conversation_id, self.subscription = viewer, conversation_id, subscription
+        self.seq = after
+        self.answers: dict[uuid.UUID, Answer] = {}
+        self.unread = True
+        now = time.monotonic()
+        self.read_from = self.text_from = now
+        self.reread_at = now
+        self.login_at = now + LOGIN_SECONDS
+        self.sent_at = now
+
+    async def run(self) -> AsyncIterator[bytes]:
+        """Everything for the reader, until the conversation is no longer theirs. The caller ends it at any time."""
+        yield self._sent(sse.retry(RETRY_MS))
+        while True:
+            now = time.monotonic()
+            if now >= self.login_at:
+                self.login_at = now + LOGIN_SECONDS
+                if not await in_thread(still_here, self.viewer):
+                    yield sse.encode("error", frames.signed_out(), str(self.seq))
+                    return
+            if (self.unread and now >= self.read_from) or now >= self.reread_at:
+                batch = await in_thread(frames.changes, self.viewer, self.conversation_id, self.seq)
+                if batch is None:
+                    yield sse.encode("error", frames.signed_out(), str(self.seq))
+                    return
+                for piece in self._read(batch):
+                    yield self._sent(piece)
+            if time.monotonic() >= self.text_from:
+                for piece in self._text():
+                    yield self._sent(piece)
+            if time.monotonic() - self.sent_at >= HEARTBEAT_SECONDS:
+                yield self._sent(sse.comment("here"))
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Until something comes or is due; then take all that has come."""
+        due = [self.reread_at, self.login_at, self.sent_at + HEARTBEAT_SECONDS]
+        if self.unread:
+            due.append(self.read_from)
+        if any(answer.fresh for answer in self.answers.values()):
+            due.append(self.text_from)
+        message = await self.subscription.get(min(due) - time.monotonic())
+        while message is not None:
+            self._take(message)
+            message = self.subscription.get_nowait()
+        if self.subscription.missed:
+            self.subscription.missed = False
+            self.unread = True
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message["kind"] != bus.Kind.TEXT:
+            self.unread = self.unread or message["seq"] > self.seq
+            return
+        answer = self.answers.get(uuid.UUID(message["message"]))
+        if answer is None:
+            self.unread = self.unread or message["seq"] > self.seq
+        elif not answer.take(message["at"], message["text"]):
+            self.unread = True
+
+    def _read(self, batch: Batch) -> Iterator[bytes]:
+        """The changes in their order; then for each open answer what its row has more than was received."""
+        now = time.monotonic()
+        self.unread, self.reread_at, self.read_from = False, now + REREAD_SECONDS, now
+        for frame in batch.frames:
+            yield sse.encode(frame.event, frame.html, str(frame.seq))
+        self.seq = max(self.seq, batch.seq)
+        open_now = {message.id: message for message in batch.open}
+        self.answers = {key: answer for key, answer in self.answers.items() if key in open_now}
+        for message in open_now.values():
+            if message.id not in self.answers:
+                yield self._snapshot(message.id, message.text)
+            elif not self.answers[message.id].take(0, message.text):
+                self.unread, self.read_from = True, now + GAP_SECONDS
+
+    def _snapshot(self, message_id: uuid.UUID, text: str) -> bytes:
+        answer = self.answers[message_id] = Answer(received=len(text))
+        ready, tail = answer.writing.add(text)
+        html = frames.text(message_id, len(text), ready, tail, whole=True)
+        return sse.encode("text", html, f"{self.seq}.{len(text)}")
+
+    def _text(self) -> Iterator[bytes]:
+        for message_id, answer in self.answers.items():
+            if not answer.fresh:
+                continue
+            started = time.monotonic()
+            ready, tail = answer.writing.add(answer.fresh)
+            answer.fresh = ""
+            html: SafeString = frames.text(message_id, answer.received, ready, tail)
+            ended = time.monotonic()
+            self.text_from = ended + max(FRAME_SECONDS, RENDER_SHARE * (ended - started))
+            yield sse.encode("text", html, f"{self.seq}.{answer.received}")
+
+    def _sent(self, piece: bytes) -> bytes:
+        self.sent_at = time.monotonic()
+        return piece
+
+
+def _conversation_seq(viewer: Viewer, conversation_id: uuid.UUID) -> int | None:
+    with viewer.scope() as reader:
+        found = frames.find(conversation_id, reader)
+        return found.seq if found else None
+
+
+def open_streams() -> int:
+    """How many streams this process serves now."""
+    return sum(_open_streams.values())

@@ -1,0 +1,117 @@
+"""A conversation as the page shows it: turns as sections, and in each what was said, done and asked, in order.
+
+Page, stream and click render the same items. Every item has an element id, a place among its siblings (`order`) and
+the number of the change that made it what it is (`seq`).
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Max, OuterRef, Q, Subquery
+
+from assistant.doors import cards
+from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of
+from assistant.models import Conversation, Decision, Message, PendingAction, Status, ToolCall, Turn
+from ledger.models import Membership
+
+TURNS_ON_A_PAGE = 30
+WAITING = "waiting-messages"
+
+
+def page(conversation: Conversation, reader: Membership, before: int | None = None) -> tuple[list[Section], int | None]:
+    """The newest turns (or those before an ordinal) and the ordinal to go on from, if there are earlier ones."""
+    turns = Turn.objects.filter(conversation=conversation)
+    if before is not None:
+        turns = turns.filter(ordinal__lt=before)
+    newest = list(turns.order_by("-ordinal")[: TURNS_ON_A_PAGE + 1])
+    shown = newest[:TURNS_ON_A_PAGE][::-1]
+    earlier = shown[0].ordinal if len(newest) > TURNS_ON_A_PAGE else None
+    return sections(conversation, reader, shown, with_loose=before is None), earlier
+
+
+def changed(conversation: Conversation, reader: Membership, after: int) -> list[tuple[Section, Item]]:
+    """What changed after a seq, oldest change first; each item as it is now, in its section's shell."""
+    messages = Message.objects.filter(conversation=conversation, seq__gt=after)
+    calls = ToolCall.objects.filter(turn__conversation=conversation, seq__gt=after)
+    actions = PendingAction.objects.filter(conversation=conversation, seq__gt=after)
+    touched = Turn.objects.filter(
+        Q(pk__in=messages.values("turn"))
+        | Q(pk__in=calls.values("turn"))
+        | Q(pk__in=actions.values("turn"))
+        | Q(conversation=conversation, seq__gt=after)
+        | Q(pk__in=_at_home(messages.filter(turn=None)).values("home"))
+    ).order_by("ordinal")
+    made = sections(conversation, reader, list(touched), with_loose=True)
+    found = [(section, item) for section in made for item in section.items if item.seq > after and item.event]
+    return sorted(found, key=lambda pair: (pair[1].seq, pair[1].order))
+
+
+def sections(
+    conversation: Conversation, reader: Membership, turns: Sequence[Turn], *, with_loose: bool
+) -> list[Section]:
+    """These turns with everything in them, in a fixed number of queries."""
+    ids = [turn.pk for turn in turns]
+    made = {turn.pk: Section(f"turn-{turn.pk}", 2 * turn.ordinal) for turn in turns}
+    loose = Section(WAITING, LAST)
+    shown = Message.objects.filter(conversation=conversation).exclude(role=Message.Role.RECORD)
+    messages = list(shown.filter(turn__in=ids).select_related("author").order_by("position"))
+    homeless = list(_at_home(shown.filter(turn=None)).select_related("author").order_by("position"))
+    calls = list(ToolCall.objects.filter(turn__in=ids).select_related("action").order_by("message__position", "index"))
+    in_question = Q(turn__in=ids) | (Q(turn=None) if with_loose else Q(pk__in=[]))
+    actions = list(
+        PendingAction.objects.filter(in_question, conversation=conversation)
+        .select_related("requester", "edited_from")
+        .order_by("created_at", "pk")
+    )
+    decided: dict[uuid.UUID, list[Decision]] = defaultdict(list)
+    for decision in Decision.objects.filter(action__in=actions).select_related("member").order_by("slot"):
+        decided[decision.action_id].append(decision)
+
+    newest = Turn.objects.filter(conversation=conversation).aggregate(last=Max("ordinal"))["last"]
+    said: dict[uuid.UUID | None, list[Message]] = defaultdict(list)
+    for message in messages:
+        said[message.turn_id].append(message)
+    for message in homeless:
+        stays = message.silent or message.role != Message.Role.USER
+        home = made.get(message.home) if stays else loose if with_loose else None
+        if home is not None:
+            home.items.append(bubble(message, queued=not stays))
+    for turn in turns:
+        own_calls = [call for call in calls if call.turn_id == turn.pk]
+        own_actions = [action for action in actions if action.turn_id == turn.pk]
+        cards_of = {
+            a.pk: cards.card(a, reader, decisions=decided[a.pk], predecessor=_shown_before(a)) for a in own_actions
+        }
+        last = turn.ordinal == newest
+        made[turn.pk].items += items_of(turn, said[turn.pk], own_calls, own_actions, cards_of, newest=last)
+    for action in actions:
+        if action.turn_id is None:
+            loose.items.append(card_item(cards.card(action, reader, decisions=decided[action.pk]), action, 0))
+    everything = [*made.values(), loose] if loose.items else list(made.values())
+    for section in everything:
+        section.items.sort(key=lambda item: (item.order, item.element_id))
+    return everything
+
+
+def _at_home(messages: Any) -> Any:
+    """Messages without a turn, with the turn that was last when they came (`home`)."""
+    before = Message.objects.filter(
+        conversation=OuterRef("conversation"), turn__isnull=False, position__lt=OuterRef("position")
+    )
+    return messages.annotate(home=Subquery(before.order_by("-position").values("turn")[:1]))
+
+
+def _shown_before(action: PendingAction) -> PendingAction | None:
+    return (
+        action.edited_from
+        if action.edited_from_id and action.status in (Status.PENDING, Status.AWAITING_SECOND)
+        else None
+    )
+
+
+def busy(conversation: Conversation) -> Turn | None:
+    """The turn that is queued or running now."""
+    going = (Turn.Status.QUEUED, Turn.Status.RUNNING)
+    return Turn.objects.filter(conversation=conversation, status__in=going).first()

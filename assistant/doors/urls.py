@@ -1,0 +1,34 @@
+"""The addresses of the chat: other programs hold on to them (docs/interfaces.md)."""
+
+from django.urls import include, path
+
+from assistant.doors import api, chat, deciding, stream
+
+app_name = "chat"
+
+on_action = [
+    path("", deciding.action, name="action"),
+    path("confirm", deciding.confirm, name="action_confirm"),
+    path("edit", deciding.edit, name="action_edit"),
+    path("reject", deciding.reject, name="action_reject"),
+    path("cancel", deciding.cancel, name="action_cancel"),
+    path("undo", deciding.undo, name="action_undo"),
+    path("seen", deciding.seen, name="action_seen"),
+    path("again", deciding.again, name="action_again"),
+    path("document.pdf", deciding.document, name="action_document"),
+    path("page.png", deciding.page, name="action_page"),
+]
+on_conversation = [
+    path("", chat.conversation, name="conversation"),
+    path("messages", chat.messages, name="messages"),
+    path("events", stream.events, name="events"),
+    path("stop", chat.stop, name="stop"),
+    path("actions/<uuid:action_id>/", include(on_action)),
+]
+urlpatterns = [
+    path("c/", chat.conversations, name="list"),
+    path("c/<uuid:conversation_id>/", include(on_conversation)),
+    path("api/v1/tools/", api.tools, name="api_tools"),
+    path("api/v1/conversations/<uuid:conversation_id>/messages/", api.messages, name="api_messages"),
+    path("api/v1/actions/<uuid:action_id>/", api.action, name="api_action"),
+]

@@ -42,14 +42,21 @@ class Running:
         return self.popen.poll() is None
 
     def stop(self) -> int:
-        """Ask the group to end (SIGTERM), kill what is left after STOP_SECONDS; the exit status."""
-        self.signal(signal.SIGTERM)
+        """Ask the process to end (SIGTERM; the queue's children end by its word), then kill what is left of the group.
+
+        Returns the exit status.
+        """
+        self.terminate()
         try:
             self.popen.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
         self.signal(signal.SIGKILL)
         return self.popen.wait()
+
+    def terminate(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.popen.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """The whole group at once, as a machine that loses power would."""
@@ -120,7 +127,7 @@ class Processes:
 
     def stop(self) -> None:
         for running in self.started:
-            running.signal(signal.SIGTERM)
+            running.terminate()
         for running in self.started:
             running.stop()
 

@@ -17,6 +17,8 @@
 | EMAIL_URL | smtp://, smtp+tls:// or smtps:// user:password@host:port | the sandbox outbox |
 | AVAL_MAIL_FROM | the sender's address | aval@ and the host of AVAL_URL |
 | OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL | the model's endpoint | the rehearsal model |
+| AVAL_REHEARSAL_SCRIPT | a scenario that the rehearsal model plays, for tests | none |
+| AVAL_AGENT_TURNS | turns that one agent process runs at the same time | 400 |
 | AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks | 2; 0.03 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
@@ -118,6 +120,7 @@ _DATABASE_URL = env.text("DATABASE_URL") or (
 )
 _DIRECT_URL = env.text("DATABASE_DIRECT_URL", _DATABASE_URL)
 _BEHIND_BOUNCER = _DIRECT_URL != _DATABASE_URL
+DATABASE_DIRECT_URL = _DIRECT_URL
 _POOL = env.number("AVAL_DATABASE_POOL", 16) if AVAL_PROCESS in ("web", "agent") else 0
 DATABASES: dict[str, dict[str, Any]] = {
     "default": database("DATABASE_URL", _DATABASE_URL, pool=_POOL, behind_bouncer=_BEHIND_BOUNCER)
@@ -181,6 +184,10 @@ if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
     )
 if OPENAI_BASE_URL:
     env.web_address("OPENAI_BASE_URL", OPENAI_BASE_URL)
+# Pages say plainly that the rehearsal model answers, and the agent starts it.
+AVAL_REHEARSAL = not (OPENAI_BASE_URL or OPENAI_API_KEY)
+AVAL_REHEARSAL_SCRIPT = env.text("AVAL_REHEARSAL_SCRIPT")
+AVAL_AGENT_TURNS = env.number("AVAL_AGENT_TURNS", 400)
 
 # Words and times
 

@@ -4,6 +4,7 @@ import json
 import uuid
 
 from django.contrib import messages as flash
+from django.db import connection
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -49,12 +50,14 @@ def desk_of(member: Membership) -> Conversation:
 
 
 def _once(request: MemberRequest, made: registry.Tool, desk: Conversation) -> PendingAction:
-    """One card for each key: clicks of the same form wait for each other at the desk's row."""
+    """One card for each key: clicks of the same form wait for each other, until the first has committed."""
     try:
-        call_id = f"form:{uuid.UUID(request.POST.get('key', ''))}"
+        key = uuid.UUID(request.POST.get("key", ""))
     except ValueError:
         raise DomainError("NO_KEY", _("This form is incomplete. Reload the page and try again.")) from None
-    Conversation.objects.select_for_update().get(pk=desk.pk)
+    call_id = f"form:{key}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key.int >> 65])
     before = PendingAction.objects.filter(conversation=desk, call_id=call_id).order_by("pk").last()
     if before is not None:
         return before

@@ -5,10 +5,13 @@ from ledger.models.company import Company, Sequence, SettingsVersion
 from ledger.models.documents import StoredDocument
 from ledger.models.due import Due
 from ledger.models.forms import SubmittedForm
+from ledger.models.invoice_lines import CreditNote, InvoiceLine
+from ledger.models.invoices import Invoice
 from ledger.models.leads import OPEN_STAGES, Lead, LostReason, Stage, StageChange
 from ledger.models.links import PublicLink
 from ledger.models.messages import Attachment, Channel, ClientMessage, DeliveryEvent, Suppression
 from ledger.models.notes import Note
+from ledger.models.payments import Allocation, Payment, Refund
 from ledger.models.people import Access, Language, Membership, Role, Suspension, User
 from ledger.models.pricebook import PriceItem, PriceVersion
 from ledger.models.quote_revisions import QuoteLine, QuoteRevision
@@ -19,6 +22,7 @@ __all__ = [
     "OPEN_STAGES",
     "Acceptance",
     "Access",
+    "Allocation",
     "Attachment",
     "AuditEvent",
     "AuditLink",
@@ -29,19 +33,24 @@ __all__ = [
     "ClientMessage",
     "Company",
     "Contact",
+    "CreditNote",
     "DeliveryEvent",
     "Due",
+    "Invoice",
+    "InvoiceLine",
     "Language",
     "Lead",
     "LostReason",
     "Membership",
     "Note",
+    "Payment",
     "PriceItem",
     "PriceVersion",
     "PublicLink",
     "Quote",
     "QuoteLine",
     "QuoteRevision",
+    "Refund",
     "Role",
     "SandboxDelivery",
     "SandboxKnob",

@@ -61,6 +61,7 @@ class ClientMessage(BusinessModel):
     class Kind(models.TextChoices):
         FREE = "free", _("Message")
         QUOTE = "quote", _("Quote")
+        INVOICE = "invoice", _("Invoice")
 
     LINK: Final = "[[link]]"
 
@@ -71,6 +72,7 @@ class ClientMessage(BusinessModel):
     client = TenantForeignKey("ledger.Client", null=True, related_name="messages")
     lead = TenantForeignKey("ledger.Lead", null=True, related_name="messages")
     revision = TenantForeignKey("ledger.QuoteRevision", null=True, related_name="messages")
+    invoice = TenantForeignKey("ledger.Invoice", null=True, related_name="messages")
     sender_name = models.CharField(max_length=160, blank=True, default="")
     sender = models.CharField(max_length=254, blank=True, default="")
     reply_to = models.CharField(max_length=254, blank=True, default="")

@@ -19,6 +19,8 @@ from ledger.tenancy import current_tenant
 
 KIND = "turn"
 CHANNEL = "aval_turns"
+STOP = "stop"
+"""The word before a turn's id in a notification that asks its runner to stop it."""
 SETTLED = (*FINAL, Status.IN_DOUBT, Status.AWAITING_SECOND)
 BUSY = (Turn.Status.QUEUED, Turn.Status.RUNNING)
 
@@ -38,6 +40,12 @@ def queue(turn: Turn) -> None:
         update_fields=["run_at", "lease", "tries"],
     )
     notify()
+
+
+def ask_to_stop(turn: Turn) -> None:
+    """Tell the runner of a running turn, which the caller holds, that its person wants it to stop."""
+    Turn.objects.filter(pk=turn.pk).update(stop_requested=True)
+    notify(f"{STOP} {turn.pk}")
 
 
 def hold(turn_id: uuid.UUID) -> Turn:

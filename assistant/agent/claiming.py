@@ -1,0 +1,131 @@
+"""Which turns a runner takes: those that are due, and those whose runner has been silent for longer than its lease.
+
+A promise (`Due`) says where to look; the turn's row decides, by the database's clock.
+"""
+
+import logging
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+
+from assistant import turns
+from assistant.agent import ends, history
+from assistant.agent.claimed import Claimed, lease, lease_end
+from assistant.agent.lines import Line
+from assistant.events import announce
+from assistant.gate.outcome import Clock
+from assistant.models import Message, ToolCall, Turn
+from ledger import jobs, tenancy
+from ledger.models import Due
+
+log = logging.getLogger(__name__)
+
+CALLS_AGAIN = 1
+"""How many take-overs let the call go on that was running; after more, it may be what kills the runners."""
+MOST_TAKEOVERS = 3
+"""After more of them the turn is given up (fault matrix, row 20)."""
+
+PICK = """
+    UPDATE ledger_due SET lease = clock_timestamp() + %s * interval '1 second'
+     WHERE id IN (
+           SELECT id FROM ledger_due
+            WHERE kind = %s AND run_at <= clock_timestamp() AND (lease IS NULL OR lease < clock_timestamp())
+         ORDER BY run_at LIMIT %s FOR UPDATE SKIP LOCKED)
+ RETURNING tenant_id, object_id
+"""
+
+
+def pick(most: int) -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Promises of turns that nobody looks after, as (company, turn); other runners pass over them for a lease."""
+    with connection.cursor() as cursor:
+        cursor.execute(PICK, [settings.AVAL_LEASE_SECONDS, turns.KIND, most])
+        return list(cursor.fetchall())
+
+
+def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
+    """Take the turn, if it is queued or its runner is silent; else say when to look again. One transaction."""
+    token = uuid.uuid4()
+    with tenancy.tenant(tenant_id):
+        try:
+            turn = turns.hold(turn_id)
+        except Turn.DoesNotExist:
+            jobs.forget(turns.KIND, turn_id)
+            return None
+        free = Q(status=Turn.Status.QUEUED) | Q(status=Turn.Status.RUNNING, lease_until__lte=Clock())
+        taken = Turn.objects.filter(free, pk=turn_id).update(
+            status=Turn.Status.RUNNING,
+            claim=token,
+            lease_until=lease_end(),
+            started_at=Coalesce("started_at", Clock()),
+        )
+        if not taken:
+            _look_later(turn)
+            return None
+        silent = turn.status == Turn.Status.RUNNING
+        turn.refresh_from_db()
+        if silent and not _take_over(turn):
+            return None
+        announce(turn.conversation_id, turn)
+        return Claimed(tenant_id, turn.conversation_id, turn_id, token)
+
+
+def _look_later(turn: Turn) -> None:
+    if turn.status == Turn.Status.RUNNING:
+        Due.objects.filter(kind=turns.KIND, object_id=turn.pk).update(lease=turn.lease_until)
+    else:
+        jobs.forget(turns.KIND, turn.pk)
+
+
+def _take_over(turn: Turn) -> bool:
+    """Close what the dead runner left open. False if the turn was ended instead, for it has killed several."""
+    Due.objects.filter(kind=turns.KIND, object_id=turn.pk).update(tries=F("tries") + 1)
+    tries = Due.objects.filter(kind=turns.KIND, object_id=turn.pk).values_list("tries", flat=True).first() or 1
+    log.warning("Turn %s is taken over: its runner has been silent (%s)", turn.pk, tries)
+    if turn.stop_requested:
+        ends.stopped(turn)
+        return False
+    if Message.objects.filter(turn=turn, open=True).exclude(text="").exists():
+        ends.close_reply(turn, history.INTERRUPTED)
+    if tries > MOST_TAKEOVERS:
+        ends.answer_calls(turn, history.NOT_RUN)
+        ends.end_with_line(turn, Turn.Status.INTERRUPTED, Line.PROCESS_STOPPED)
+        return False
+    if tries > CALLS_AGAIN and ToolCall.objects.filter(turn=turn, status=ToolCall.Status.RUNNING).exists():
+        ends.answer_calls(turn, history.NOT_RUN)
+    return True
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """What a runner learns when it renews its leases: which tokens still hold, and which are to stop."""
+
+    held: frozenset[uuid.UUID]
+    stopped: frozenset[uuid.UUID]
+
+
+def renew(tenant_id: uuid.UUID, tokens: Iterable[uuid.UUID]) -> Pulse:
+    """Renew the leases of one company's turns."""
+    with tenancy.tenant(tenant_id):
+        own = Turn.objects.filter(claim__in=list(tokens), status=Turn.Status.RUNNING)
+        own.update(lease_until=lease_end())
+        rows = list(own.values_list("claim", "stop_requested"))
+    return Pulse(
+        frozenset(token for token, _ in rows if token), frozenset(token for token, stop in rows if token and stop)
+    )
+
+
+def renew_promises(turn_ids: Iterable[uuid.UUID]) -> None:
+    """Let other runners pass over these turns for another lease."""
+    Due.objects.filter(kind=turns.KIND, object_id__in=list(turn_ids)).update(lease=Clock() + lease())
+
+
+def by_tenant(running: Iterable[Claimed]) -> Mapping[uuid.UUID, list[Claimed]]:
+    found: dict[uuid.UUID, list[Claimed]] = {}
+    for claimed in running:
+        found.setdefault(claimed.tenant_id, []).append(claimed)
+    return found

@@ -1,0 +1,223 @@
+"""The rows of a conversation as the model reads them: valid for its API and true at every instant (R9).
+
+Nothing is repaired here after the fact, and nothing needs to be: a call and its result stand in one row, so that each
+call is followed by exactly one result whatever was killed when. What became of an action is a record, written here and
+nowhere else: role `developer` where the endpoint takes it, else `user`, marked with words that nobody else can write.
+"""
+
+import json
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assistant.agent import results
+from assistant.models import Message, ToolCall, Turn
+
+RECORD: Final = "[record]"
+_HIDDEN: Final = r"[\s\u200b-\u200f\u2060\ufeff]*"
+_MARKER: Final = re.compile(rf"[\[［⟦【〔❲]({_HIDDEN}r\W*e\W*c\W*o\W*r\W*d{_HIDDEN})[\]］⟧】〕❳]", re.IGNORECASE)
+_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+INTERRUPTED: Final = "interrupted"
+STOPPED: Final = "stopped"
+UNFOUNDED: Final = "unfounded"
+"""Codes of replies: cut off by a failure, stopped by the person, claiming what the record does not have."""
+CUT_SHORT: Final = {
+    INTERRUPTED: "The reply was cut off here by a failure; nothing after this point was said or done.",
+    STOPPED: "The person stopped the reply here; nothing after this point was said or done.",
+}
+CORRECTION: Final = "The reply above says that something was done which the record does not have. It was not executed."
+NOT_RUN: Final = "the process stopped"
+SLIM: Final = 600
+"""Characters of a tool result that are left where a turn is too long by itself."""
+NOTES: Final = {
+    "expired": "not executed",
+    "superseded": "not executed; another card took its place",
+    "edited": "a person changed the card; only the changed one can be executed",
+    "rejected": "a person said no; not executed",
+    "cancelled": "not executed",
+    "failed": "nothing was done",
+    "in_doubt": "it is not known whether it was done; never repeat it, never say that it was",
+}
+
+
+@dataclass(frozen=True)
+class Window:
+    """How much of the past is shown: the newest turns, whole, up to so many characters. The newest one always is."""
+
+    turns: int = 40
+    characters: int = 160_000
+
+
+@dataclass(frozen=True)
+class History:
+    """The messages, and whether older ones were left out."""
+
+    messages: list[dict[str, Any]]
+    cut: bool
+
+
+def messages(conversation_id: uuid.UUID, *, developer: bool = True) -> list[dict[str, Any]]:
+    """The conversation as it stands at this instant, in Chat Completions' form, without the system prompt."""
+    return read(conversation_id, developer=developer).messages
+
+
+def read(
+    conversation_id: uuid.UUID, *, now: Turn | None = None, developer: bool = True, window: Window | None = None
+) -> History:
+    """The newest turns up to `now`, the one that is running. Three queries, however long the conversation is.
+
+    A reply of `now` that was cut off is left out: the model says it again.
+    """
+    window = window or Window()
+    found = Turn.objects.filter(conversation_id=conversation_id)
+    if now is not None:
+        found = found.filter(ordinal__lte=now.ordinal)
+    newest = list(found.order_by("-ordinal").values_list("pk", flat=True)[: window.turns + 1])
+    turns = newest[: window.turns]
+    said: dict[uuid.UUID, list[Message]] = defaultdict(list)
+    for message in _messages_of(turns):
+        if message.turn_id is not None:
+            said[message.turn_id].append(message)
+    calls: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
+    for call in ToolCall.objects.filter(turn_id__in=turns).defer("touched").order_by("message_id", "index"):
+        calls[call.message_id].append(call)
+    blocks: list[list[dict[str, Any]]] = []
+    room = window.characters
+    for turn_id in turns:
+        block = list(_turn(said[turn_id], calls, developer, running=now is not None and turn_id == now.pk))
+        size = sum(map(_size, block))
+        if blocks and size > room:
+            return History(_joined(blocks), cut=True)
+        if size > room:
+            size = _slim(block, room)
+        blocks.append(block)
+        room -= size
+    return History(_joined(blocks), cut=len(newest) > len(turns))
+
+
+def _messages_of(turns: list[uuid.UUID]) -> Iterable[Message]:
+    """What was said and recorded in these turns. Cards, receipts and lines are no part of it (T45)."""
+    rows = Message.objects.filter(turn_id__in=turns, silent=False, open=False).exclude(role=Message.Role.LINE)
+    shown = ("action__tool", "action__summary", "action__superseded_by__summary")
+    own = ("turn", "role", "text", "code", "params", "action", "position")
+    return rows.select_related("action__superseded_by").only(*own, *shown).order_by("position")
+
+
+def _joined(blocks: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [message for block in reversed(blocks) for message in block]
+
+
+def _turn(
+    said: list[Message], calls: dict[uuid.UUID, list[ToolCall]], developer: bool, *, running: bool
+) -> Iterable[dict[str, Any]]:
+    last_reply = next((message.pk for message in reversed(said) if message.role == Message.Role.ASSISTANT), None)
+    for message in said:
+        match message.role:
+            case Message.Role.USER:
+                yield {"role": "user", "content": without_marker(message.text)}
+            case Message.Role.RECORD:
+                yield _record(_outcome(message), developer)
+            case Message.Role.ASSISTANT:
+                said_again = running or message.pk != last_reply
+                if message.code == INTERRUPTED and said_again:
+                    continue
+                yield from _reply(message, calls.get(message.pk, []))
+                if message.code in CUT_SHORT and message.text:
+                    yield _record({"event": message.code, "note": CUT_SHORT[message.code]}, developer)
+                if message.code == UNFOUNDED:
+                    about = message.params.get("actions", [])
+                    yield _record(
+                        {"event": "correction", "executed": False, "actions": about, "note": CORRECTION}, developer
+                    )
+
+
+def _reply(message: Message, calls: list[ToolCall]) -> Iterable[dict[str, Any]]:
+    """What the model said, its calls, and each call's result right after it, in the order of the calls (T39)."""
+    text = without_marker(message.text)
+    if not text and not calls:
+        return
+    reply: dict[str, Any] = {"role": "assistant", "content": text or None}
+    if calls:
+        reply["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": _name(call.name), "arguments": _arguments(call.arguments)},
+            }
+            for call in calls
+        ]
+    yield reply
+    for call in calls:
+        result = call.result or results.not_run(NOT_RUN)
+        yield {"role": "tool", "tool_call_id": call.call_id, "content": without_marker(result)}
+
+
+def _outcome(message: Message) -> dict[str, Any]:
+    """What became of an action: only "executed" says that something was done (T47)."""
+    event, params, action = message.code, message.params, message.action
+    if action is None:
+        raise LookupError(f"the record {message.pk} tells of no action")
+    executed = {"executed": True, "in_doubt": "unknown"}.get(event, False)
+    body: dict[str, Any] = {
+        "event": event,
+        "tool": action.tool,
+        "action": str(action.pk),
+        "summary": action.summary,
+        "executed": executed,
+    }
+    for name in ("receipt", "reason_code", "reason", "by", "changes", "closed_by", "code"):
+        if params.get(name):
+            body[name] = params[name]
+    if event == "failed" and params.get("sentence"):
+        body["reason"] = params["sentence"]
+    if successor := action.superseded_by:
+        body["now"] = {"action": str(successor.pk), "summary": successor.summary}
+    if event in NOTES:
+        body["note"] = NOTES[event]
+    return body
+
+
+def _record(body: dict[str, Any], developer: bool) -> dict[str, Any]:
+    text = without_marker(results.fit(body, results.MOST_OUTCOME - len(RECORD) - 1))
+    return {"role": "developer" if developer else "user", "content": f"{RECORD} {text}"}
+
+
+def without_marker(text: str) -> str:
+    """The text without anything that looks like the mark of a record."""
+    return _MARKER.sub(r"(\1)", text)
+
+
+def _name(name: str) -> str:
+    """A name that the API takes back: a made-up one may hold anything."""
+    return _NAME.sub("_", name)[:64] or "unnamed"
+
+
+def _arguments(text: str) -> str:
+    """Arguments that are no JSON object are never replayed (H40)."""
+    try:
+        return text if isinstance(json.loads(text), dict) else "{}"
+    except (ValueError, RecursionError):
+        return "{}"
+
+
+def _size(message: dict[str, Any]) -> int:
+    calls = message.get("tool_calls") or ()
+    return len(message.get("content") or "") + sum(len(call["function"]["arguments"]) + 80 for call in calls) + 20
+
+
+def _slim(block: list[dict[str, Any]], room: int) -> int:
+    """Shorten a turn that is too long by itself: its tool results, the oldest first. Returns its new size."""
+    size = sum(map(_size, block))
+    for message in block:
+        if size <= room:
+            break
+        if message["role"] == "tool" and len(message["content"]) > SLIM and results.PROPOSED not in message["content"]:
+            before = len(message["content"])
+            cut = {"hint": "Shortened, since the conversation is long. Ask again if it is needed."}
+            message["content"] = results.as_json({"beginning": message["content"][: SLIM // 2], "cut": cut})
+            size -= before - len(message["content"])
+    return size

@@ -1,0 +1,40 @@
+"""`manage.py run_agent`: run the agent's turns until SIGTERM or Ctrl-C."""
+
+import asyncio
+import os
+import signal
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from assistant.agent.endpoint import EndpointFailed
+from assistant.agent.runner import Runner
+
+
+class Command(BaseCommand):
+    help = "Run the agent: claim turns and run them, several hundred at once."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            asyncio.run(run())
+        except EndpointFailed as error:
+            raise CommandError(f"The agent does not start: {error}.") from None
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)  # all that counts is committed; a tool's thread that still waits for something must not hold us up
+
+
+async def run() -> None:
+    """Run until a signal asks for the end; a second one is obeyed at once."""
+    runner = Runner()
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        runner.stop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    await runner.run()

@@ -4,6 +4,7 @@ A document keeps the version it was computed with, so a later change of tax or r
 """
 
 import re
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -35,7 +36,8 @@ class CompanySettings(BaseModel):
     `discount_limits` is by role (a role that is not named may give none, owners and admins any);
     `undo_seconds` and `expiry_seconds` are by tool, over the tool's own. `l3_threshold_cents` is where money
     out takes a second person, `l3_always` asks for one every time. `overpayment` says what becomes of money
-    above an invoice.
+    above what is owed: refused, or the client's credit where a person allows it (H19). Nothing is dated on or
+    before `books_closed_on` (I20).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -51,7 +53,8 @@ class CompanySettings(BaseModel):
     payment_format: NumberFormat = "PAY-{seq:04d}"
     credit_note_format: NumberFormat = "CN-{seq:04d}"
     discount_limits: dict[Role, Percent] = {Role.SALES: Decimal(10), Role.OFFICE: Decimal(5)}
-    overpayment: Literal["refuse", "credit"] = "refuse"
+    overpayment: Literal["refuse", "credit"] = "credit"
+    books_closed_on: date | None = None
     email_copy_to: EmailStr | Literal[""] = ""
     undo_seconds: dict[str, Seconds] = {}
     expiry_seconds: dict[str, Annotated[int, Field(ge=60, le=7 * 86400)]] = {}

@@ -5,6 +5,9 @@ back and a second taker waits (H15). Whoever takes several in one transaction ta
 order of their kinds, so that two transactions never wait for each other.
 """
 
+import re
+from typing import NamedTuple
+
 from django.db import connection
 
 from ledger import dates
@@ -31,6 +34,15 @@ CHOSEN = {
     "quote": "quote_format",
 }
 
+
+class Number(NamedTuple):
+    """A number that was taken: as it is written, and the two parts that order it (H17)."""
+
+    text: str
+    series: str
+    serial: int
+
+
 _TAKE = """
     INSERT INTO ledger_sequence AS held (id, tenant_id, kind, series, next) VALUES (%s, %s, %s, %s, 2)
     ON CONFLICT (tenant_id, kind, series) DO UPDATE SET next = held.next + 1
@@ -48,8 +60,20 @@ def take_number(kind: str, series: str = "") -> str:
 
     A format that names the year starts anew each year of the company's calendar (domain 1.6).
     """
+    return take(kind, series).text
+
+
+def take(kind: str, series: str = "") -> Number:
+    """As `take_number`, with the series and the serial that it was made of."""
     text, series = _format_of(kind, series)
-    return text.format(seq=_run(_TAKE, kind, series))
+    serial = _run(_TAKE, kind, series)
+    return Number(text.format(seq=serial), series, serial)
+
+
+def unknown_number(kind: str) -> str:
+    """How a number of this kind will look while nobody knows it: INV-····."""
+    text, _series = _format_of(kind, "")
+    return re.sub(r"\{seq(:0[2-8]d)?\}", "····", text)
 
 
 def next_number(kind: str, series: str = "") -> str:

@@ -34,6 +34,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "send_email": SELLERS | {Role.ACCOUNTANT},
     "create_invoice": BOOKS,
     "send_invoice": BOOKS,
+    "delete_invoice": BOOKS,
     "record_payment": BOOKS,
     "refund_payment": BOOKS,
     "manage_price_book": STAFF,

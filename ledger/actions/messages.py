@@ -26,6 +26,7 @@ from ledger.models import (
     ClientMessage,
     Company,
     DeliveryEvent,
+    Invoice,
     Lead,
     Membership,
     PublicLink,
@@ -111,6 +112,7 @@ def hold_message(
     enclosed: Sequence[Enclosed] = (),
     kind: ClientMessage.Kind = ClientMessage.Kind.FREE,
     revision: QuoteRevision | None = None,
+    invoice: Invoice | None = None,
     link: PublicLink | None = None,
 ) -> ClientMessage:
     """The message as it will be handed over, in the outbox as `sending`. Once for a key: the database holds it."""
@@ -123,6 +125,7 @@ def hold_message(
         channel=Channel.EMAIL,
         revision=revision,
         kind=kind,
+        invoice=invoice,
         status=SENDING,
         key=key,
         link_id=link.pk if link else None,

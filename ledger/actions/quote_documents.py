@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from ledger import audit, dates, locales, permissions
 from ledger.contacts import format_phone
-from ledger.documents.papers import Addressee, Letterhead, PaperLine, QuoteDocument
-from ledger.documents.typeset import render
+from ledger.documents.papers import Addressee, Letterhead, Paper, PaperLine, QuoteDocument
+from ledger.documents.typeset import Rendered, render
 from ledger.models import Client, Company, Lead, Membership, Quote, QuoteRevision, StoredDocument
-from ledger.tenancy import current_tenant
+from ledger.tenancy import TenantModel, current_tenant
 
 TAX_NAMES = {"US": _("Sales tax"), "BR": "ISS"}
 
@@ -39,53 +39,48 @@ def quote_paper(quote: Quote, revision: QuoteRevision, days: Days) -> QuoteDocum
     company = Company.objects.get(pk=current_tenant())
     party, locale = quote.party, locale_of(quote, company)
     lines = list(revision.lines.all())
-    with translation.override(locales.language_of(locale)):
-        tax_name = str(TAX_NAMES[company.country])
     return QuoteDocument(
         number=quote.ref,
         title=quote.title,
         locale=locale,
         currency=quote.currency,
-        company=Letterhead(
-            name=company.name,
-            country=company.country,
-            address=company.address,
-            phone=_phone(company.phone, company.country),
-            email=company.email,
-            tax_id=company.tax_id,
-        ),
-        client=_addressee(party, company.country),
+        company=letterhead(company),
+        client=addressee(party, company.country),
         lines=tuple(PaperLine(line.description, line.as_money(), line.unit, line.group) for line in lines),
         settings=revision.money_settings,
         totals=revision.totals(lines),
         site=quote.site.address if quote.site else "",
         terms=revision.terms,
-        tax_name=tax_name,
+        tax_name=tax_name(company, locale),
         revision=revision.n,
         issued_on=days.issued_on,
         valid_until=days.valid_until,
     )
 
 
-def snapshot(paper: QuoteDocument) -> dict[str, Any]:
+def snapshot(paper: Paper) -> dict[str, Any]:
     """Everything that the document says, as strings, integers, lists and dictionaries."""
     plain: dict[str, Any] = json.loads(audit.canonical(asdict(paper)))
     return plain
 
 
-def content_hash(paper: QuoteDocument) -> str:
+def content_hash(paper: Paper) -> str:
     """SHA-256 of what the document says: equal as long as nothing that is printed has changed."""
     return hashlib.sha256(audit.canonical(asdict(paper)).encode()).hexdigest()
 
 
-def store_document(kind: str, paper: QuoteDocument, revision: QuoteRevision) -> StoredDocument:
+def store_document(kind: str, paper: Paper, subject: TenantModel) -> StoredDocument:
     """Render the document and keep it; equal bytes are kept once."""
-    rendered = render(paper)
+    return store_rendered(kind, render(paper), subject)
+
+
+def store_rendered(kind: str, rendered: Rendered, subject: TenantModel) -> StoredDocument:
+    """Keep a document that was rendered outside of the transaction."""
     StoredDocument.objects.bulk_create(
         [
             StoredDocument(
                 kind=kind,
-                subject_id=revision.pk,
+                subject_id=subject.pk,
                 sha256=rendered.sha256,
                 content=rendered.content,
                 pages=rendered.pages,
@@ -125,7 +120,26 @@ def file_name(quote: Quote, revision: QuoteRevision) -> str:
     return f"{quote.ref}-{revision.n}.pdf" if revision.n > 1 else f"{quote.ref}.pdf"
 
 
-def _addressee(party: Client | Lead, country: str) -> Addressee:
+def tax_name(company: Company, locale: str) -> str:
+    """The company's word for its tax, in the language of a document."""
+    with translation.override(locales.language_of(locale)):
+        return str(TAX_NAMES[company.country])
+
+
+def letterhead(company: Company) -> Letterhead:
+    """The company as it stands at the head of its papers."""
+    return Letterhead(
+        name=company.name,
+        country=company.country,
+        address=company.address,
+        phone=_phone(company.phone, company.country),
+        email=company.email,
+        tax_id=company.tax_id,
+    )
+
+
+def addressee(party: Client | Lead, country: str) -> Addressee:
+    """Whom a paper is for, with the main contact."""
     if isinstance(party, Lead):
         return Addressee(name=party.name, address=party.address, email=party.email, phone=_phone(party.phone, country))
     contact = party.main_contact

@@ -6,11 +6,17 @@ from django.db.models import CharField, QuerySet, Value
 from django.utils.translation import gettext as _
 
 from ledger.errors import NotFound
-from ledger.models import BusinessModel, Client, Lead, Quote, Site
+from ledger.models import BusinessModel, Client, Invoice, Lead, Quote, Site
 
 Row = TypeVar("Row", bound=BusinessModel)
 
-NOTED: dict[str, type[BusinessModel]] = {"client": Client, "lead": Lead, "quote": Quote, "site": Site}
+NOTED: dict[str, type[BusinessModel]] = {
+    "client": Client,
+    "invoice": Invoice,
+    "lead": Lead,
+    "quote": Quote,
+    "site": Site,
+}
 """What a note may be attached to and the trash may give back, by kind."""
 
 

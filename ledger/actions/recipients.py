@@ -50,7 +50,8 @@ def recipients_for(party: Client | Lead, *, to: str = "", cc: Sequence[str] = ()
     """The addresses of an e-mail to a party: those on record, or `to` (commas between several) in their place.
 
     Documents go to the contacts that receive them, with copies to those marked for copies; a plain letter goes to
-    the main contact alone. The company's own copy comes from its settings. Raises NO_RECIPIENT, EMAIL_INVALID, TOO_MANY_RECIPIENTS, RECIPIENT_SUPPRESSED.
+    the main contact alone. The company's own copy comes from its settings. Raises NO_RECIPIENT, EMAIL_INVALID,
+    TOO_MANY_RECIPIENTS, RECIPIENT_SUPPRESSED.
     """
     record = _on_record(party)
     to_record, cc_record = _documents_to(party, record) if documents else (_letter_to(party), [])

@@ -1,8 +1,17 @@
 """Which address leads where. Besides ledger.asgi the only module of the ledger that may name the assistant."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.contrib.auth.views import LogoutView
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
+
+from ledger.views import account
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", RedirectView.as_view(url="/c/"), name="home"),
+    path("login/", account.sign_in, name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("companies/", account.companies, name="companies"),
+    path("", include("assistant.doors.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -16,14 +16,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from assistant.agent import inbox
 from assistant.doors import frames, suggestions, thread
 from assistant.doors.access import MemberRequest, conversation_of, members_only, own_conversation
-from assistant.models import Conversation
-from ledger import permissions
-from ledger.errors import DomainError
+from assistant.models import Conversation, Turn
+from ledger.errors import DomainError, NotFound
+from ledger.models import Via
 from ledger.tenancy import new_id
-
-LONGEST = 20_000
-"""Characters of one message."""
-TITLE = 60
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -34,8 +30,9 @@ def conversations(request: MemberRequest) -> HttpResponse:
         return _first_page(request)
     try:
         text, key = _typed(request)
-        conversation = _start(request, text, key)
-        inbox.post_message(conversation, by=request.member, text=text, key=key)
+        with transaction.atomic():
+            conversation = _start(request, key)
+            inbox.post_message(conversation.pk, by=request.member, text=text, key=key, door=Via.WEB)
     except DomainError as error:
         return _first_page(request, problem=error.sentence, draft=request.POST.get("text", ""), status=422)
     return redirect("chat:conversation", conversation.pk)
@@ -59,7 +56,7 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
     try:
         text, key = _typed(request)
         before = conversation.seq
-        posted = inbox.post_message(conversation, by=request.member, text=text, key=key)
+        posted = inbox.post_message(conversation.pk, by=request.member, text=text, key=key, door=Via.WEB)
     except DomainError as error:
         return _not_taken(request, conversation, error)
     if not request.htmx:
@@ -68,39 +65,48 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
     parts = _since(request, conversation, before)
     fresh = render_to_string("chat/key.html", {"key": new_id()})
     parts += format_html('<hx-partial hx-target="#message-key" hx-swap="outerHTML">{}</hx-partial>', SafeString(fresh))
-    return HttpResponse(parts, status=202 if posted.message.turn_id is None else 200)
+    return HttpResponse(parts, status=200 if posted.turn or posted.line else 202)
 
 
 @require_POST
 @members_only
 def stop(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Stop the answer that is being written; what was said is kept, cards that wait are cancelled."""
+    try:
+        inbox.stop(conversation_id, by=request.member)
+    except NotFound:
+        raise Http404 from None
+    return HttpResponse(status=204) if request.htmx else redirect("chat:conversation", conversation_id)
+
+
+@require_POST
+@members_only
+def retry(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Let the answer that was cut off (`turn`) go on. What was confirmed is never run again."""
     conversation = own_conversation(request, conversation_id)
-    inbox.stop(conversation, by=request.member)
-    return HttpResponse(status=204) if request.htmx else redirect("chat:conversation", conversation.pk)
+    try:
+        turn = Turn.objects.get(pk=uuid.UUID(request.POST.get("turn", "")), conversation=conversation)
+        inbox.retry(turn.pk, by=request.member)
+    except (ValueError, Turn.DoesNotExist):
+        raise Http404 from None
+    except DomainError as error:
+        return _not_taken(request, conversation, error)
+    return HttpResponse(status=204) if request.htmx else redirect("chat:conversation", conversation_id)
 
 
 def _typed(request: MemberRequest) -> tuple[str, uuid.UUID]:
     """The message and its key. Raises DomainError with a sentence for what cannot be taken."""
-    permissions.require(request.member, "use_assistant")
-    text = request.POST.get("text", "").replace("\r\n", "\n").replace("\x00", "").strip()
-    if not text:
-        raise DomainError("EMPTY", _("Write something first."))
-    if len(text) > LONGEST:
-        raise DomainError("TOO_LONG", _("That is too long: at most %(most)d characters.") % {"most": LONGEST})
     try:
-        return text, uuid.UUID(request.POST.get("key", ""))
+        return request.POST.get("text", ""), uuid.UUID(request.POST.get("key", ""))
     except ValueError:
         raise DomainError("NO_KEY", _("This form is incomplete. Reload the page and try again.")) from None
 
 
-def _start(request: MemberRequest, text: str, key: uuid.UUID) -> Conversation:
+def _start(request: MemberRequest, key: uuid.UUID) -> Conversation:
     """The conversation of this key: a second post of the same form finds the first one's."""
-    words = " ".join(text.split())
-    title = words if len(words) <= TITLE else f"{words[: TITLE - 1].rstrip()}…"
     try:
         with transaction.atomic():
-            return Conversation.objects.create(id=key, starter=request.member, title=title)
+            return Conversation.objects.create(id=key, starter=request.member)
     except IntegrityError:
         found = Conversation.objects.filter(pk=key, starter=request.member).first()
         if found is None:

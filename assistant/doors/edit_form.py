@@ -61,6 +61,17 @@ def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]
     return read_fields
 
 
+def read_all(made: Tool, posted: QueryDict) -> dict[str, Any]:
+    """Every argument of the tool that a page's form posted; empty fields are left out."""
+    schema = made.schema
+    found: dict[str, Any] = {}
+    for name in schema["properties"]:
+        kind = _type(schema, name)
+        if kind is not None and posted.get(name, "").strip():
+            found[name] = _value(kind, posted[name], required=name in schema.get("required", []))
+    return found
+
+
 def _field(
     action: PendingAction, name: str, schema: dict[str, Any], was: Any, posted: Mapping[str, Any] | None
 ) -> EditField:

@@ -15,7 +15,6 @@ from assistant.agent import lines
 from assistant.doors import markdown, wording
 from assistant.doors.shapes import Card
 from assistant.models import Message, PendingAction, Status, ToolCall, Turn
-from ledger.tenancy import new_id
 
 LAST = 10**12
 """The place of what always stands at the end."""
@@ -41,12 +40,11 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Retry:
-    """The words that go out again when "Try again" is pressed beside a line; `key` is this form's own."""
+    """The button beside a line about a turn that did not end well, while nothing came after it."""
 
     url: str
-    text: str
+    turn: uuid.UUID
     label: str
-    key: uuid.UUID
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def items_of(
     *,
     newest: bool,
 ) -> list[Item]:
-    items = [bubble(message, retry=_retry(message, messages, newest)) for message in messages]
+    items = [bubble(message, retry=_retry(message, turn, newest)) for message in messages]
     spoken = [message for message in messages if message.role == Message.Role.ASSISTANT]
     start = spoken[0].position * 100 - 60 if spoken else LAST - 1
     items.append(Item("who", f"who-{turn.pk}", start, 0, wording.clock(turn.started_at or turn.created_at)))
@@ -218,14 +216,12 @@ def card_item(made: Card, action: PendingAction, order: int) -> Item:
     return Item("card", f"action-{action.pk}", order, action.seq, made, event, action.pk)
 
 
-def _retry(line: Message, messages: Sequence[Message], newest: bool) -> Retry | None:
-    """What "Try again" sends: the words that the turn began with, or "Go on" where its steps ran out."""
-    asked = [message for message in messages if message.role == Message.Role.USER]
-    if not newest or line.role != Message.Role.LINE or line.code not in lines.RETRY or not asked:
+def _retry(line: Message, turn: Turn, newest: bool) -> Retry | None:
+    broken = turn.status in (Turn.Status.INTERRUPTED, Turn.Status.FAILED)
+    if not (newest and broken) or line.role != Message.Role.LINE or line.code not in lines.RETRY:
         return None
-    goes_on = line.code == lines.Line.CALL_LIMIT
-    url = reverse("chat:messages", args=[line.conversation_id])
-    return Retry(url, _("Go on") if goes_on else asked[-1].text, _("Go on") if goes_on else _("Try again"), new_id())
+    label = _("Go on") if line.code == lines.Line.CALL_LIMIT else _("Try again")
+    return Retry(reverse("chat:retry", args=[line.conversation_id]), turn.pk, label)
 
 
 def _state(turn: Turn) -> State:

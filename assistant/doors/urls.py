@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from assistant.doors import api, chat, deciding, stream
+from assistant.doors import api, chat, deciding, proposing, stream
 
 app_name = "chat"
 
@@ -23,10 +23,12 @@ on_conversation = [
     path("messages", chat.messages, name="messages"),
     path("events", stream.events, name="events"),
     path("stop", chat.stop, name="stop"),
+    path("retry", chat.retry, name="retry"),
     path("actions/<uuid:action_id>/", include(on_action)),
 ]
 urlpatterns = [
     path("c/", chat.conversations, name="list"),
+    path("c/desk/propose/<slug:tool>/", proposing.propose, name="propose"),
     path("c/<uuid:conversation_id>/", include(on_conversation)),
     path("api/v1/tools/", api.tools, name="api_tools"),
     path("api/v1/conversations/<uuid:conversation_id>/messages/", api.messages, name="api_messages"),

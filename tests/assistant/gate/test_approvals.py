@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.db import InternalError, ProgrammingError, connection, transaction
 from django.db.utils import DatabaseError, IntegrityError
 from django.test.utils import CaptureQueriesContext
@@ -131,6 +132,16 @@ def test_T58_a_click_after_the_deadline_finds_the_card_expired(office):
     assert (answer.kind, answer.action.status, answer.action.closed_by) == (Kind.CONFLICT, Status.EXPIRED, "deadline")
     with office.scope():
         assert [m.code for m in Message.objects.filter(role="record")] == ["expired"]
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_expiry_follows_the_databases_clock_and_not_this_machines(office, hours):
+    """Fault rows 10 and 25: a web server an hour off neither saves a late card nor refuses a timely one."""
+    late, timely = office.propose("rename_client", name="Joe"), office.propose("post_letter", text="Hi")
+    make_late(office, late)
+    with time_machine.travel(timezone.now() + timedelta(hours=hours)):
+        kinds = [office.confirm(late).kind, office.confirm(timely).kind]
+    assert kinds == [Kind.CONFLICT, Kind.DECIDED]
 
 
 def test_the_sweep_expires_what_is_late_and_nothing_else(office):

@@ -232,3 +232,18 @@ def test_T10_three_redeliveries_use_one_key_and_have_one_effect(office, provider
     assert provider.all_sends() == {str(action.pk): 1}
     with office.scope():
         assert PendingAction.objects.get(pk=action.pk).status == Status.EXECUTED
+
+
+def test_a_payload_that_was_changed_behind_the_triggers_does_not_run(office, provider):
+    """R2: the table's owner switches the trigger off and swaps the payload; the hash is checked before executing."""
+    action = letter(office)
+    with office.scope(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE assistant_pendingaction DISABLE TRIGGER USER")
+        changed = audit.canonical(action.payload | {"text": "another"})
+        cursor.execute(
+            "UPDATE assistant_pendingaction SET payload_text = %s, payload = %s WHERE id = %s",
+            [changed, changed, action.pk],
+        )
+        cursor.execute("ALTER TABLE assistant_pendingaction ENABLE TRIGGER USER")
+    done = office.execute(action)
+    assert (done.status, done.failure["code"], provider.all_sends()) == (Status.FAILED, "DIGEST", {})

@@ -274,5 +274,9 @@ LOGGING = {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"], "stream": sys.stderr}
     },
     "root": {"handlers": ["console"], "level": env.text("AVAL_LOG_LEVEL", "INFO")},
-    "loggers": {"django": {"handlers": [], "propagate": True}, "django.server": {"handlers": [], "propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+        "daphne": {"level": "WARNING"},
+    },
 }

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import honcho.manager
 import psycopg
+from honcho.compat import ProcessManager
 from honcho.environ import parse_procfile
 
 from ledger import embedded
@@ -106,10 +107,20 @@ def _answers(port: int) -> bool:
     return True
 
 
+class LeadersOnly(ProcessManager):  # type: ignore[misc]
+    """Asks each process itself to end, not its whole group: the worker stops its own children in order, and a child
+    that is told as well dies under its hands and keeps the rest waiting."""
+
+    def terminate(self, pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
 def run_processes(environment: dict[str, str], port: int, logins: str) -> int:
     """Run the Procfile's processes until one ends or a signal comes; 0 after a signal, else the first exit status."""
     honcho.manager.KILL_WAIT = KILL_SECONDS
     manager = honcho.manager.Manager()
+    manager._procmgr = LeadersOnly()
     for name, command in parse_procfile((ROOT / "Procfile").read_text()).processes.items():
         if name != "release":
             manager.add_process(name, f"exec {command}", env=environment, cwd=str(ROOT))

@@ -10,7 +10,7 @@ from ledger.models import BusinessModel, Client, Invoice, Lead, Quote, Site
 
 Row = TypeVar("Row", bound=BusinessModel)
 
-NOTED: dict[str, type[BusinessModel]] = {
+RECORDS: dict[str, type[BusinessModel]] = {
     "client": Client,
     "invoice": Invoice,
     "lead": Lead,
@@ -36,11 +36,11 @@ def any_by_ref(ref: str, *, trashed: bool = False) -> BusinessModel:
         model.objects.filter(ref=wanted, deleted_at__isnull=not trashed)
         .annotate(kind=Value(kind, CharField()))
         .values_list("kind", "pk")
-        for kind, model in NOTED.items()
+        for kind, model in RECORDS.items()
     ]
     first = found[0].union(*found[1:], all=True).first()
     if first is None:
         raise NotFound(_("There is no record %(ref)s.") % {"ref": ref.strip()[:24]}, ref=ref.strip()[:24])
     kind, key = first
-    row: BusinessModel = NOTED[kind].objects.get(pk=key)
+    row: BusinessModel = RECORDS[kind].objects.get(pk=key)
     return row

@@ -15,6 +15,7 @@ from ledger.actions.search_sources import NAMED, SOURCES, Found, open_documents
 from ledger.models import Membership
 
 MOST = 20
+DOCUMENTS = ("quote", "invoice")
 DOCUMENTS_EACH = 5
 
 
@@ -83,7 +84,7 @@ def search_records(query: str, *, by: Membership, types: Iterable[str] = (), lim
             strength=one.strength,
             party=one.party_ref,
             details=one.details,
-            documents=[] if one.kind == "quote" else documents.get(one.party_key, []),
+            documents=[] if one.kind in DOCUMENTS else documents.get(one.party_key, []),
         )
         for one in shown
     ]
@@ -95,7 +96,7 @@ def _gather(asked: Query, kinds: list[str], limit: int) -> list[Found]:
 
 
 def _without_repeats(found: list[Found]) -> list[Found]:
-    """Without the quotes that were only found by the name of a party who is a hit too: they stand with it."""
+    """Without the documents that were only found by the name of a party who is a hit too: they stand with it."""
     parties = {one.party_key for one in found if one.kind in ("client", "lead")}
     own = (Strength.REF, Strength.AMOUNT)
-    return [one for one in found if one.kind != "quote" or one.strength in own or one.party_key not in parties]
+    return [one for one in found if one.kind not in DOCUMENTS or one.strength in own or one.party_key not in parties]

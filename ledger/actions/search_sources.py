@@ -9,7 +9,7 @@ from django.contrib.postgres.search import TrigramWordSimilarity
 from django.db.models import Case, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from ledger.actions.search_query import Query, Strength
-from ledger.models import Client, Lead, Quote, QuoteRevision, Site
+from ledger.models import Client, Invoice, Lead, Quote, QuoteRevision, Site
 from ledger.money import amount_text
 
 SIMILAR_ENOUGH = 0.5
@@ -52,11 +52,18 @@ def find_sites(query: Query, limit: int) -> list[Found]:
 
 def find_quotes(query: Query, limit: int) -> list[Found]:
     """Quotes by their own ref, title and amount, and by the name of whom they are for."""
-    newest = QuoteRevision.objects.filter(quote=OuterRef("pk"), n=OuterRef("revision"))
-    rows = Quote.objects.filter(deleted_at=None).annotate(total_cents=Subquery(newest.values("total_cents")[:1]))
+    rows = with_totals(Quote.objects.filter(deleted_at=None))
     more = Q(total_cents__in=query.cents) | query.contained("client__search") | query.contained("lead__search")
     rows = _asked(rows, query, more).select_related("client", "lead").order_by("-created_at", "-id")
     return [_quote(row, query) for row in rows[:limit]]
+
+
+def find_invoices(query: Query, limit: int) -> list[Found]:
+    """Invoices by their number, title, total or balance, and by the name of whom they are for."""
+    amount = Q(total_cents__in=query.cents) | Q(balance_cents__in=query.cents)
+    rows = _asked(Invoice.objects.filter(deleted_at=None), query, amount | query.contained("client__search"))
+    rows = rows.select_related("client").order_by("-created_at", "-id")
+    return [_invoice(row, query) for row in rows[:limit]]
 
 
 NAMED: tuple[str, ...] = ("client", "lead")
@@ -65,28 +72,43 @@ SOURCES: dict[str, Callable[[Query, int], list[Found]]] = {
     "lead": find_leads,
     "site": find_sites,
     "quote": find_quotes,
+    "invoice": find_invoices,
 }
 
 
 def open_documents(parties: Iterable[PartyKey], each: int) -> dict[PartyKey, list[dict[str, Any]]]:
-    """What is open with these parties, newest first, at most `each` of one party, in one query."""
+    """What is open with these parties, newest first, at most `each` quotes and invoices of one: a query for both."""
     wanted = list(parties)
-    if not wanted:
-        return {}
-    newest = QuoteRevision.objects.filter(quote=OuterRef("pk"), n=OuterRef("revision"))
     clients, leads = ([key for kind, key in wanted if kind == name] for name in ("client", "lead"))
-    rows = (
-        Quote.objects.filter(Q(client__in=clients) | Q(lead__in=leads), deleted_at=None)
-        .exclude(status__in=CLOSED_QUOTES)
-        .annotate(total_cents=Subquery(newest.values("total_cents")[:1]))
-        .order_by("-created_at", "-id")
-    )
     found: dict[PartyKey, list[dict[str, Any]]] = {}
-    for row in rows[: each * 20]:
+    if wanted:
+        quotes = with_totals(Quote.objects.filter(Q(client__in=clients) | Q(lead__in=leads), deleted_at=None))
+        rows = quotes.exclude(status__in=CLOSED_QUOTES).order_by("-created_at", "-id")
+        _keep(found, rows[: each * len(wanted) * 2], each, _told_quote)
+    if clients:
+        open_ones = Q(status__in=Invoice.PAYABLE, balance_cents__gt=0) | Q(status=Invoice.Status.DRAFT)
+        invoices = Invoice.objects.filter(open_ones, client__in=clients, deleted_at=None).order_by("-created_at", "-id")
+        bills: dict[PartyKey, list[dict[str, Any]]] = {}
+        _keep(bills, invoices[: each * len(wanted) * 2], each, _told_invoice)
+        for key, told in bills.items():
+            found.setdefault(key, []).extend(told)
+    return found
+
+
+def _keep(
+    found: dict[PartyKey, list[dict[str, Any]]], rows: Iterable[Any], each: int, told: Callable[[Any], dict[str, Any]]
+) -> None:
+    for row in rows:
         of_party = found.setdefault(_party_of(row), [])
         if len(of_party) < each:
-            of_party.append({"ref": row.ref, "title": row.title, **_standing(row)})
-    return found
+            of_party.append({"kind": row._meta.model_name, "ref": row.ref, "title": row.title, **told(row)})
+
+
+def with_totals(quotes: QuerySet[Quote]) -> QuerySet[Any]:
+    """The quotes with `total_cents` of their newest revision."""
+    newest = QuoteRevision.objects.filter(quote=OuterRef("pk"), n=OuterRef("revision"))
+    counted: QuerySet[Any] = quotes.annotate(total_cents=Subquery(newest.values("total_cents")[:1]))
+    return counted
 
 
 def _asked(rows: QuerySet[Any], query: Query, more: Q | None = None) -> QuerySet[Any]:
@@ -156,14 +178,33 @@ def _quote(row: Any, query: Query) -> Found:
     strength = query.strength(ref=row.ref, name_key=party.name_key, search=f"{row.search} {party.search}")
     if row.total_cents in query.cents and strength is not Strength.REF:
         strength = Strength.AMOUNT
-    details = {"party_name": party.name, "title": row.title, **_standing(row)}
+    details = {"party_name": party.name, **_told_quote(row)}
     return Found("quote", row.ref, row.title, strength, _party_of(row), party.ref, details)
 
 
+def _invoice(row: Invoice, query: Query) -> Found:
+    client = row.client
+    strength = query.strength(ref=row.ref, name_key=client.name_key, search=f"{row.search} {client.search}")
+    if {row.total_cents, row.balance_cents} & set(query.cents) and strength is not Strength.REF:
+        strength = Strength.AMOUNT
+    details = {"party_name": client.name, **_told_invoice(row)}
+    return Found("invoice", row.ref, row.title, strength, _party_of(row), client.ref, details)
+
+
 def _party_of(row: Any) -> PartyKey:
-    """Of a site or a quote: its client, or its lead."""
+    """Of a site or a document: its client, or its lead."""
     return ("client", row.client_id) if row.client_id else ("lead", row.lead_id)
 
 
-def _standing(row: Any) -> dict[str, Any]:
+def _told_quote(row: Any) -> dict[str, Any]:
     return {"status": row.status, "total": amount_text(row.total_cents or 0), "currency": row.currency}
+
+
+def _told_invoice(row: Invoice) -> dict[str, Any]:
+    return {
+        "status": row.status,
+        "total": amount_text(row.total_cents),
+        "balance": amount_text(row.balance_cents),
+        "currency": row.currency,
+        "due_on": row.due_on.isoformat() if row.due_on else "",
+    }

@@ -30,6 +30,22 @@ KEYWORDS: dict[str, Any] = DEFAULT_KEYWORDS | {
     "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
+# Two forms, as Django's own catalogue of this language has them; Babel would add a third for millions.
+NEW_CATALOG = r"""# The words of Aval in this language.
+msgid ""
+msgstr ""
+"Project-Id-Version: Aval 1\n"
+"Report-Msgid-Bugs-To: Aval\n"
+"POT-Creation-Date: 2026-11-30 00:00+0000\n"
+"PO-Revision-Date: 2026-11-30 00:00+0000\n"
+"Last-Translator: Aval\n"
+"Language-Team: Aval\n"
+"Language: pt_BR\n"
+"MIME-Version: 1.0\n"
+"Content-Type: text/plain; charset=utf-8\n"
+"Content-Transfer-Encoding: 8bit\n"
+"Plural-Forms: nplurals=2; plural=(n > 1);\n"
+"""
 Found = tuple[str, str | tuple[str, ...], str | None]
 
 
@@ -61,16 +77,14 @@ def template() -> Catalog:
 
 def load(locale: str) -> Catalog:
     path = path_of(locale)
-    if not path.exists():
-        return Catalog(locale=locale, project="Aval", charset="utf-8", fuzzy=False)
-    with path.open("rb") as file:
-        return read_po(file, locale=locale)
+    content = path.read_bytes() if path.exists() else NEW_CATALOG.encode()
+    return read_po(io.BytesIO(content), locale=locale)
 
 
 def update(locale: str) -> None:
     """Rewrite the .po: known translations stay, new messages come in empty, gone ones leave."""
     catalog = load(locale)
-    catalog.update(template(), no_fuzzy_matching=True)
+    catalog.update(template(), no_fuzzy_matching=True, update_header_comment=False, update_creation_date=False)
     catalog.obsolete.clear()
     path = path_of(locale)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from assistant.agent.rehearsal.memory import Entity
@@ -52,6 +53,19 @@ def status_word(s: Situation, code: str) -> str:
     return code.replace("_", " ")
 
 
+def money(s: Situation, amount: str) -> str:
+    """Decimal text with the currency's sign, written as in its country; what is written out already stays."""
+    if not re.fullmatch(r"-?\d+(\.\d+)?", amount):
+        return amount
+    currency = s.memory.currency or s.currency
+    sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("", amount)
+    whole, _, part = digits.partition(".")
+    text = f"{int(whole):,}.{part.ljust(2, '0')}"
+    if currency == "BRL":
+        return f"{sign}R$ {text.translate(str.maketrans(',.', '.,'))}"
+    return f"{sign}${text}" if currency == "USD" else f"{sign}{currency} {text}".replace(" ", "", not currency)
+
+
 def described(s: Situation, one: Entity) -> str:
     """One line: ref, whose it is, what it is, amount, state."""
     owner = one.party_name or s.memory.get(one.party_ref).name if one.party_ref or one.party_name else ""
@@ -59,7 +73,7 @@ def described(s: Situation, one: Entity) -> str:
     name = one.name if is_party or not owner else owner
     place = one.fact("city", "address", "site") if is_party else ""
     title = one.fact("title") if name != one.fact("title") else ""
-    amount = one.fact("balance") or one.total or one.fact("unit_price", "price", "value")
+    amount = money(s, one.fact("balance") or one.total or one.fact("unit_price", "price", "value"))
     unit = one.fact("unit")
     state = status_word(s, one.fact("status", "stage")) if one.fact("status", "stage") else ""
     days = one.fact("days_late", "days_overdue")

@@ -38,15 +38,18 @@ def find_party(s: Situation, want: Want, command: str, kinds: Sequence[str] = ("
     for text in (*reversed(want.answers), command):
         if refs := refs_in(text, prefixes):
             return s.memory.get(refs[0])
-    known = [hit for hit in s.memory.hits if hit.kind in kinds]
+    query = next(iter(subjects(command)), "")
+    known = [party for party in _owners(s, _found_before(s, query)) if party.kind in kinds]
+    if len(known) == 1:
+        return known[0]
     for answer in reversed(want.answers):
-        if chosen := _answered(answer, known):
+        if known and (chosen := _answered(answer, known)):
             return chosen[0]
-    query = _query(want, command)
+    query = _answered_query(want, query if known or not want.answers else "") or query
     if not query:
         latest = s.memory.latest(*kinds)
         return s.memory.get(latest) if latest else say(s, "whom")
-    found = _search(s, query, kinds)
+    found = _search(s, query)
     if isinstance(found, Step):
         return found
     return _one(s, query, [hit for hit in _owners(s, found) if hit.kind in kinds], want)
@@ -62,10 +65,10 @@ def find_documents(s: Situation, want: Want, command: str, kind: str) -> list[En
     for answer in reversed(want.answers):
         if chosen := _answered(answer, offered):
             return chosen
-    query = _query(want, command)
+    query = _answered_query(want, next(iter(subjects(command)), ""))
     if not query:
         return _pointed_at(s, command, kind, offered)
-    found = _search(s, query, ("client", "lead", kind))
+    found = _search(s, query)
     if isinstance(found, Step):
         return found
     documents = _documents(s, found, kind)
@@ -77,7 +80,7 @@ def find_documents(s: Situation, want: Want, command: str, kind: str) -> list[En
         return say(s, f"no_{kind}" if found else "nobody", name=query)
     wants_all = ALL.search(plain(command)) is not None
     chosen = documents if wants_all else _narrow(documents, command, query)
-    if len(chosen) == 1 and len(documents) == 1 and s.memory.ambiguous and len(found) > 1 and not want.answers:
+    if len(documents) == 1 and len(_owners(s, found)) > 1 and not want.answers:
         return say(s, "is_it_this", one=described(s, chosen[0]))
     return chosen if wants_all or len(chosen) == 1 else which(s, chosen)
 
@@ -97,22 +100,30 @@ def _answered(answer: str, candidates: list[Entity]) -> list[Entity]:
     return choose(answer, candidates)
 
 
-def _query(want: Want, command: str) -> str:
-    """What to search for: the answer's words where the command's name was not enough."""
+def _answered_query(want: Want, query: str) -> str:
+    """What to search for: the answer's words, where the command's name alone was not enough."""
     for answer in reversed(want.answers):
         if intent_of(answer) is not Intent.DECIDE and (words := tell_apart(answer)):
             return " ".join(words)
-    return next(iter(subjects(command)), "")
+    return query
 
 
-def _search(s: Situation, query: str, kinds: Sequence[str]) -> list[Entity] | Step:
-    """Search once; the second time round, its hits."""
+def _found_before(s: Situation, query: str) -> list[Entity]:
+    """What this very search found earlier in the conversation."""
+    for done in reversed(s.calls):
+        if query and done.name == "search_records" and done.arguments.get("query") == query and not done.error:
+            return s.memory.hits_of(done.result)
+    return []
+
+
+def _search(s: Situation, query: str) -> list[Entity] | Step:
+    """Search once in a turn; the second time round, its hits."""
     done = s.result("search_records", query=query)
     if done is None:
-        return do(s, "search_records", query=query, types=[kind for kind in kinds if kind != "payment"])
+        return do(s, "search_records", query=query)
     if done.error:
         return say(s, "did_not_work", why=done.error)
-    return s.memory.hits
+    return s.memory.hits_of(done.result)
 
 
 def _owners(s: Situation, hits: list[Entity]) -> list[Entity]:
@@ -135,7 +146,8 @@ def _documents(s: Situation, hits: list[Entity], kind: str) -> list[Entity]:
     """The documents among and under the hits; open ones only, if there are any."""
     found: dict[str, Entity] = {}
     for hit in hits:
-        for one in [hit] if hit.kind == kind else s.memory.of_party(hit.ref, kind):
+        owner = hit.ref if hit.kind in ("client", "lead") else hit.party_ref
+        for one in [hit] if hit.kind == kind else s.memory.of_party(owner, kind):
             found[one.ref] = one
     open_ones = [one for one in found.values() if one.fact("status") not in CLOSED]
     return open_ones or list(found.values())

@@ -46,6 +46,7 @@ class Intent(StrEnum):
     SEND_INVOICE = "send_invoice"
     CREATE_INVOICE = "create_invoice"
     SEND_QUOTE = "send_quote"
+    SEND_IT = "send_it"
     CREATE_QUOTE = "create_quote"
     LIST_INVOICES = "list_invoices"
     GET_INVOICE = "get_invoice"

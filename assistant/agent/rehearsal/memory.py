@@ -32,7 +32,19 @@ REF_KEYS: Final = (
     "payment_ref",
     "price_item_ref",
 )
-LISTS: Final = ("items", "hits", "results", "quotes", "invoices", "clients", "leads", "payments", "actions", "records")
+LISTS: Final = (
+    "items",
+    "hits",
+    "results",
+    "documents",
+    "quotes",
+    "invoices",
+    "clients",
+    "leads",
+    "payments",
+    "actions",
+    "records",
+)
 
 
 @dataclass(slots=True)
@@ -41,6 +53,7 @@ class Entity:
 
     ref: str
     facts: dict[str, Any] = field(default_factory=dict)
+    owner: Entity | None = None
     party_ref: str = ""
     party_name: str = ""
 
@@ -74,29 +87,41 @@ class Entity:
 
     @property
     def words(self) -> str:
-        """Everything that may tell this record from another."""
-        return " ".join(_texts(self.facts))
+        """Everything that may tell this record from another: its own facts, and its owner's without their lists."""
+        own = list(_texts(self.facts))
+        if self.owner:
+            own += _texts({key: value for key, value in self.owner.facts.items() if not isinstance(value, list)})
+        return " ".join(own)
 
 
 @dataclass(slots=True)
 class Memory:
-    """`hits` are what the last search found, in its order; `mentioned` all refs, the latest last."""
+    """`hits` are what the last search found, in its order; `mentioned` all refs, the latest last.
+
+    `currency` is the code that results named last ("USD"), or "".
+    """
 
     entities: dict[str, Entity] = field(default_factory=dict)
     hits: list[Entity] = field(default_factory=list)
     ambiguous: bool = False
     mentioned: list[str] = field(default_factory=list)
+    currency: str = ""
 
     @classmethod
     def of(cls, calls: Iterable[tuple[str, Mapping[str, Any], Mapping[str, Any]]]) -> Memory:
         memory = cls()
         for name, arguments, result in calls:
             memory._mention(_refs(arguments))
-            found = memory._learn(result)
+            found = memory._learn(result, arguments)
             if name == "search_records" and not result.get("error"):
                 memory.hits = [memory.entities[ref] for ref in found]
                 memory.ambiguous = bool(result.get("ambiguous"))
         return memory
+
+    def hits_of(self, result: Mapping[str, Any]) -> list[Entity]:
+        """The records at the top of a search's result, in its order."""
+        refs = [ref_of(item) for item in items_of(result) if isinstance(item, dict)]
+        return [self.entities[ref] for ref in dict.fromkeys(refs) if ref in self.entities]
 
     def get(self, ref: str) -> Entity:
         return self.entities.get(ref) or Entity(ref)
@@ -115,12 +140,16 @@ class Memory:
                 self.mentioned.remove(ref)
             self.mentioned.append(ref)
 
-    def _learn(self, result: Mapping[str, Any]) -> list[str]:
-        """Take in all records of a result; return those at its top, in order."""
+    def _learn(self, result: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
+        """Take in all records of a result; return those at its top, in order. A list for a party is the party's."""
+        asked_for = next((arguments[key] for key in PARTIES if isinstance(arguments.get(key), str)), "")
+        party = self.entities.get(asked_for)
+        if isinstance(result.get("currency"), str):
+            self.currency = result["currency"]
         listed = [] if ref_of(result) else [item for item in items_of(result) if isinstance(item, dict)]
         found = []
         for item in listed or [dict(result)]:
-            entity = self._entity(item, None)
+            entity = self._entity(item, party)
             if entity:
                 found.append(entity.ref)
         self._mention(found[-1:] if len(found) == 1 else [])
@@ -133,7 +162,9 @@ class Memory:
             entity = self.entities.setdefault(ref, Entity(ref))
             entity.facts.update(data)
             self._tie(entity, party)
-        owner = entity if entity and entity.kind in ("client", "lead") else party
+        owner = self._owner_of(entity) or party
+        if isinstance(data.get("currency"), str):
+            self.currency = data["currency"]
         for value in data.values():
             for inner in value if isinstance(value, list) else [value]:
                 if isinstance(inner, dict):
@@ -142,9 +173,15 @@ class Memory:
                     self._tie(self.entities.setdefault(inner, Entity(inner)), owner)
         return entity
 
+    def _owner_of(self, entity: Entity | None) -> Entity | None:
+        """To whom what stands inside this record belongs."""
+        if entity is None or entity.kind in ("client", "lead"):
+            return entity
+        return self.entities.setdefault(entity.party_ref, Entity(entity.party_ref)) if entity.party_ref else None
+
     def _tie(self, entity: Entity, party: Entity | None) -> None:
-        if party and party.ref != entity.ref:
-            entity.party_ref, entity.party_name = party.ref, party.name
+        if party and party.ref != entity.ref and kind_of(entity.ref) not in ("client", "lead", "price_item"):
+            entity.owner, entity.party_ref, entity.party_name = party, party.ref, party.name
             return
         for key in PARTIES:
             found = entity.facts.get(key)
@@ -157,6 +194,7 @@ class Memory:
                 entity.party_name = entity.party_name or found
         named = entity.facts.get("client_name") or entity.facts.get("party_name")
         entity.party_name = str(named or entity.party_name)
+        entity.owner = self.entities.get(entity.party_ref) or entity.owner
 
 
 def kind_of(ref: str) -> str:

@@ -10,7 +10,7 @@ from assistant.agent.rehearsal.acts import CallTool, Play, Say
 from assistant.agent.rehearsal.intents import Intent, intent_of
 from assistant.agent.rehearsal.situation import Situation
 from assistant.agent.rehearsal.steps import Step, Want, say
-from assistant.agent.rehearsal.stories import messages, money, outcomes, parties, quotes, reading, talk
+from assistant.agent.rehearsal.stories import messages, money, outcomes, parties, quotes, reading, sending, talk
 
 Story = Callable[[Situation, Want], Step]
 MOST_STEPS: Final = 7
@@ -32,6 +32,7 @@ STORIES: Final[dict[Intent, Story]] = {
     **parties.STORIES,
     **money.STORIES,
     **messages.STORIES,
+    **sending.STORIES,
 }
 SMALL_TALK: Final = frozenset(
     {Intent.GREETING, Intent.THANKS, Intent.FAREWELL, Intent.WHO_ARE_YOU, Intent.CAPABILITIES, Intent.DECIDE}

@@ -96,8 +96,8 @@ ENGLISH: Final = {
     "executed": "Done: {what}",
     "failed": "This was not done: {what}",
     "rejected": "All right, this will not happen: {what}",
-    "rejected_reason": "All right, this will not happen: {what} You said: “{reason}”. What shall I change?",
-    "rejected_no_reason": "All right, this will not happen: {what} What shall I change?",
+    "rejected_reason": "All right, this will not happen: {what} You said: “{reason}”.",
+    "change_how": "Tell me what to change, and I put it on a new card.",
     "cancelled": "The card is closed, nothing was done: {what}",
     "expired": "The card ran out before anyone decided, nothing was done: {what} Say “again” for a new one.",
     "superseded": "A newer card took its place: {what}",
@@ -114,6 +114,7 @@ ENGLISH: Final = {
     # defaults in what is written
     "subject": "A message from {company}",
     "subject_plain": "A short message",
+    "about": "I am writing about {topic}",
     "greeting": "Hello {name},\n\n{body}\n\nKind regards",
     "quote_title": "Quote: {what}",
 }

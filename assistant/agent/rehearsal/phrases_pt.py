@@ -90,8 +90,8 @@ PORTUGUESE: Final = {
     "executed": "Feito: {what}",
     "failed": "Isto não foi feito: {what}",
     "rejected": "Certo, isto não vai acontecer: {what}",
-    "rejected_reason": "Certo, isto não vai acontecer: {what} Você disse: “{reason}”. O que devo mudar?",
-    "rejected_no_reason": "Certo, isto não vai acontecer: {what} O que devo mudar?",
+    "rejected_reason": "Certo, isto não vai acontecer: {what} Você disse: “{reason}”.",
+    "change_how": "Diga o que devo mudar, e eu coloco em um novo cartão.",
     "cancelled": "O cartão foi fechado, nada foi feito: {what}",
     "expired": "O cartão venceu sem decisão, nada foi feito: {what} Diga “de novo” para ter outro.",
     "superseded": "Um cartão mais novo ficou no lugar: {what}",
@@ -108,6 +108,7 @@ PORTUGUESE: Final = {
     # padrões do que se escreve
     "subject": "Uma mensagem de {company}",
     "subject_plain": "Uma mensagem rápida",
+    "about": "Escrevo sobre {topic}",
     "greeting": "Olá, {name},\n\n{body}\n\nAtenciosamente",
     "quote_title": "Orçamento: {what}",
 }

@@ -67,13 +67,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A card that was asked for, and the last word about it ("" while it is open)."""
+    """A card that was asked for, and the last word about it ("" while it is open). Cards of one message: one batch."""
 
     tool: str
     arguments: dict[str, Any]
     action: str
     summary: str
     outcome: str
+    batch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Situation:
     proposals: tuple[Proposal, ...]
     memory: Memory
     calls_in_turn: int
+    currency: str
 
     @property
     def said(self) -> str:
@@ -106,10 +108,10 @@ class Situation:
         """The first of these tools that the request offers, or ""."""
         return next((name for name in names if name in self.tools), "")
 
-    def result(self, name: str, **arguments: Any) -> Done | None:
+    def result(self, tool: str, /, **arguments: Any) -> Done | None:
         """This turn's last call of a tool with (at least) these arguments."""
         for call in reversed(self.done):
-            if call.name == name and all(call.arguments.get(key) == value for key, value in arguments.items()):
+            if call.name == tool and all(call.arguments.get(key) == value for key, value in arguments.items()):
                 return call
         return None
 
@@ -130,9 +132,10 @@ class Situation:
             done=tuple(call for at, call in calls if at > last),
             records=tuple(records),
             news=_news(messages),
-            proposals=tuple(_proposals([call for _, call in calls], records)),
+            proposals=tuple(_proposals(calls, records)),
             memory=Memory.of([(call.name, call.arguments, call.result) for _, call in calls]),
             calls_in_turn=sum(message.role == "assistant" for message in messages[last + 1 :]),
+            currency=_currency(messages),
         )
 
 
@@ -211,13 +214,13 @@ def _news(messages: list[_Read]) -> tuple[Record, ...]:
     return tuple(found)
 
 
-def _proposals(calls: list[Done], records: list[Record]) -> Iterator[Proposal]:
-    for call in calls:
+def _proposals(calls: list[tuple[int, Done]], records: list[Record]) -> Iterator[Proposal]:
+    for place, call in calls:
         if not call.proposed:
             continue
         action, summary = str(call.result.get("action") or ""), str(call.result.get("summary") or "")
         outcomes = [record.event for record in records if _about(record, call.name, action, summary)]
-        yield Proposal(call.name, call.arguments, action, summary, outcomes[-1] if outcomes else "")
+        yield Proposal(call.name, call.arguments, action, summary, outcomes[-1] if outcomes else "", place)
 
 
 def _about(record: Record, tool: str, action: str, summary: str) -> bool:
@@ -239,6 +242,12 @@ def _language(messages: list[_Read], texts: tuple[str, ...]) -> Language:
             return "pt" if portuguese > english else "en"
     hint = next((message.text for message in messages if message.role == "system"), "")
     return "pt" if re.search(r"language\W+(pt|portug)", hint, re.IGNORECASE) else "en"
+
+
+def _currency(messages: list[_Read]) -> str:
+    hint = next((message.text for message in messages if message.role == "system"), "")
+    found = re.search(r"\b(USD|BRL|EUR|GBP|CAD|MXN)\b", hint)
+    return found[1] if found else ""
 
 
 def _today(messages: list[_Read]) -> date:

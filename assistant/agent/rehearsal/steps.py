@@ -36,26 +36,26 @@ class Want:
         return " ".join([self.text, *self.answers])
 
 
-def phrase(s: Situation, key: str, **fields: Any) -> str:
+def phrase(s: Situation, key: str, /, **fields: Any) -> str:
     return PHRASES[s.language][key].format(**fields)
 
 
-def say(s: Situation, key: str, **fields: Any) -> Step:
+def say(s: Situation, key: str, /, **fields: Any) -> Step:
     return Step(phrase(s, key, **fields))
 
 
-def call(s: Situation, name: str, **arguments: Any) -> Call:
+def call(s: Situation, tool: str, /, **arguments: Any) -> Call:
     """A call as the offered schema takes it: what it does not know is left out, and so is what is empty."""
-    properties = s.tools[name].get("properties") or {}
+    properties = s.tools[tool].get("properties") or {}
     fitted = {key: _fit(value, properties[key]) for key, value in arguments.items() if key in properties}
-    return Call(name, {key: value for key, value in fitted.items() if value not in (None, "", [], {})})
+    return Call(tool, {key: value for key, value in fitted.items() if value not in (None, "", [], {})})
 
 
-def do(s: Situation, name: str, text: str = "", **arguments: Any) -> Step:
+def do(s: Situation, tool: str, text: str = "", /, **arguments: Any) -> Step:
     """One call, or the admission that the tool is not there."""
-    if not name or name not in s.tools:
+    if not tool or tool not in s.tools:
         return say(s, "cannot_yet")
-    return Step(text, (call(s, name, **arguments),))
+    return Step(text, (call(s, tool, **arguments),))
 
 
 def after(s: Situation, tool: str) -> Step | None:

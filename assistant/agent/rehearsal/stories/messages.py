@@ -12,7 +12,7 @@ from assistant.agent.rehearsal.situation import Done, Situation
 from assistant.agent.rehearsal.steps import Step, Want, after, do, phrase, say
 from assistant.agent.rehearsal.stories.parties import COMPANY
 from assistant.agent.rehearsal.stories.quotes import channel_in
-from assistant.agent.rehearsal.subjects import split_clause
+from assistant.agent.rehearsal.subjects import split_clause, subject
 from assistant.agent.rehearsal.words import plain, refs_in
 
 ABOUT: Final = re.compile(r"\b(?:about|regarding|sobre|a respeito d[aeo])\b\s+(?P<topic>.+)$", re.IGNORECASE)
@@ -64,7 +64,7 @@ def email(s: Situation, want: Want) -> Step:
         return say(s, "cannot_yet")
     if step := after(s, "send_email"):
         return step
-    if (last := _last_draft(s)) and not split_clause(want.text)[1] and POINTING.search(plain(want.text)):
+    if (last := _last_draft(s)) and not split_clause(want.text)[1] and not subject(want.text):
         party = s.memory.get(str(last.arguments.get("party_ref") or ""))
         title, body = str(last.arguments.get("subject") or ""), str(last.arguments.get("body") or "")
         title = title or phrase(s, "subject_plain")
@@ -85,7 +85,11 @@ def _letter(s: Situation, want: Want) -> tuple[Entity, str, str] | Step:
     party = find_party(s, want, command)
     if isinstance(party, Step):
         return party
-    said = said or (about["topic"] if about else "") or (want.answers[-1] if want.answers else "")
+    said = (
+        said
+        or (phrase(s, "about", topic=about["topic"]) if about else "")
+        or (want.answers[-1] if want.answers else "")
+    )
     if not said:
         return say(s, "ask_body", name=party.name or party.ref)
     sentence = said[0].upper() + said[1:].rstrip(" .") + "."

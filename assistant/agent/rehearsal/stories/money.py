@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import Any, Final
 
-from assistant.agent.rehearsal.describing import described
+from assistant.agent.rehearsal.describing import described, money
 from assistant.agent.rehearsal.finding import find_documents, find_party
 from assistant.agent.rehearsal.intents import Intent
 from assistant.agent.rehearsal.memory import Entity
@@ -98,7 +98,7 @@ def record_payment(s: Situation, want: Want) -> Step:
     return do(
         s,
         "record_payment",
-        phrase(s, "card_payment", amount=amounts[0], name=party.name or party.ref),
+        phrase(s, "card_payment", amount=money(s, amounts[0]), name=party.name or party.ref),
         client_ref=party.ref,
         amount=amounts[0],
         method=_word(want.words, METHODS, "other"),
@@ -124,7 +124,7 @@ def refund_payment(s: Situation, want: Want) -> Step:
     return do(
         s,
         "refund_payment",
-        phrase(s, "card_refund", amount=amount, ref=described(s, payment)),
+        phrase(s, "card_refund", amount=money(s, amount), ref=described(s, payment)),
         payment_ref=payment.ref,
         amount=amount,
         reason=_word(want.words, REASONS, "other"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from assistant.agent.rehearsal.describing import described
+from assistant.agent.rehearsal.finding import first_property
 from assistant.agent.rehearsal.memory import Entity, items_of
 from assistant.agent.rehearsal.situation import Proposal, Record, Situation
-from assistant.agent.rehearsal.steps import Step, Want, call, do, phrase, say
-from assistant.agent.rehearsal.words import amounts_in, refs_in
+from assistant.agent.rehearsal.steps import Step, Want, after, call, do, phrase, say
+from assistant.agent.rehearsal.words import amounts_in, email_in, refs_in
 
 TOLD: Final = frozenset({"executed", "failed", "cancelled", "expired", "superseded", "in_doubt", "edited", "rejected"})
 LOOK_UPS: Final = (
@@ -22,6 +23,8 @@ RECIPIENTS: Final = ("sent_to", "recipient", "to", "email")
 def news(s: Situation) -> Step:
     """The turn goes on because cards were decided: say what the records say, each once."""
     told = [_told(s, record) for record in s.news if record.event in TOLD]
+    if any(record.event == "rejected" for record in s.news):
+        told.append(phrase(s, "change_how"))
     return Step("\n\n".join(dict.fromkeys(told)) or phrase(s, "never_mind"))
 
 
@@ -49,17 +52,20 @@ def again(s: Situation, want: Want) -> Step:
     """The last proposal once more: a new card, whatever became of the old one."""
     if not s.proposals:
         return say(s, "nothing_again")
-    proposal = s.proposals[-1]
-    return _proposed_again(s, proposal, proposal.arguments)
+    batch = [proposal for proposal in s.proposals if proposal.batch == s.proposals[-1].batch]
+    undone = [proposal for proposal in batch if proposal.outcome != "executed"]
+    return _proposed_again(s, [(proposal.tool, proposal.arguments) for proposal in undone or batch])
 
 
 def amend(s: Situation, want: Want) -> Step:
-    """ "Make it 350": the last proposal with another amount."""
-    amounts = amounts_in(want.text, s.language)
-    changed = [proposal for proposal in s.proposals if "amount" in proposal.arguments]
-    if not changed or not amounts:
-        return say(s, "ask_change")
-    return _proposed_again(s, changed[-1], changed[-1].arguments | {"amount": amounts[-1]})
+    """ "Make it 350", "use karen@example.com": the last proposal with another amount or recipient."""
+    amounts, address = amounts_in(want.text, s.language), email_in(want.text)
+    last = s.proposals[-1] if s.proposals else None
+    if last and address and last.tool in s.tools and first_property(s, last.tool, ("to",)):
+        return _proposed_again(s, [(last.tool, last.arguments | {"to": address})])
+    if last and amounts and "amount" in last.arguments:
+        return _proposed_again(s, [(last.tool, last.arguments | {"amount": amounts[-1]})])
+    return say(s, "ask_change")
 
 
 def pending(s: Situation, want: Want) -> Step:
@@ -87,7 +93,7 @@ def _told(s: Situation, record: Record) -> str:
     if record.event == "rejected":
         if record.reason:
             return phrase(s, "rejected_reason", what=what, reason=record.reason.rstrip("."))
-        return phrase(s, "rejected_no_reason", what=what)
+        return phrase(s, "rejected", what=what)
     why = f" {_sentence(record.reason)}" if record.reason and record.event in ("failed", "in_doubt") else ""
     return phrase(s, record.event, what=what + why)
 
@@ -108,9 +114,15 @@ def _asked_about(s: Situation, want: Want) -> Proposal | None:
 def _state_of(s: Situation, ref: str, proposal: Proposal) -> Step:
     one = s.memory.get(ref)
     said = _from_history(s, proposal) if proposal.outcome != "executed" else ""
-    to = one.fact(*RECIPIENTS) or _recipient(s, proposal)
+    to = _delivered_to(one) or _recipient(s, proposal)
     state = phrase(s, "state_to", one=described(s, one), to=to) if to else phrase(s, "state_is", one=described(s, one))
     return Step(" ".join(part for part in (said, state) if part))
+
+
+def _delivered_to(one: Entity) -> str:
+    """Where the record says that it went: its own field, or its newest message's."""
+    sent = [message for message in one.facts.get("messages") or () if isinstance(message, dict)]
+    return one.fact(*RECIPIENTS) or str(sent[0].get("to") or "" if sent else "")
 
 
 def _recipient(s: Situation, proposal: Proposal) -> str:
@@ -130,10 +142,9 @@ def _from_history(s: Situation, proposal: Proposal) -> str:
     return _told(s, matching[-1]) if matching and proposal.outcome in TOLD else phrase(s, "under_way", what=summary)
 
 
-def _proposed_again(s: Situation, proposal: Proposal, arguments: dict[str, object]) -> Step:
-    if proposal.tool not in s.tools:
+def _proposed_again(s: Situation, wished: list[tuple[str, dict[str, Any]]]) -> Step:
+    if any(tool not in s.tools for tool, _ in wished):
         return say(s, "cannot_yet")
-    done = s.result(proposal.tool)
-    if done:
-        return say(s, "did_not_work", why=done.error) if done.error else say(s, "on_the_card")
-    return Step(phrase(s, "card_again"), (call(s, proposal.tool, **arguments),))
+    if step := after(s, wished[0][0]):
+        return step
+    return Step(phrase(s, "card_again"), tuple(call(s, tool, **arguments) for tool, arguments in wished))

@@ -6,13 +6,13 @@ import re
 from typing import Any, Final
 
 from assistant.agent.rehearsal.describing import described
-from assistant.agent.rehearsal.finding import POINTING, find_documents, find_party
+from assistant.agent.rehearsal.finding import find_documents, find_party
 from assistant.agent.rehearsal.intents import Intent
 from assistant.agent.rehearsal.memory import Entity
 from assistant.agent.rehearsal.ordering import Item, items_in, price_calls, priced, read_order
 from assistant.agent.rehearsal.situation import Done, Situation
 from assistant.agent.rehearsal.steps import Step, Want, after, call, do, phrase, say
-from assistant.agent.rehearsal.words import decimal_text, plain, without_refs
+from assistant.agent.rehearsal.words import decimal_text, email_in, plain, without_refs
 
 CHANNELS: Final = (
     ("whatsapp", r"\b(whats ?app|whats|zap|wpp)\b"),
@@ -39,10 +39,7 @@ CHANGE: Final = re.compile(
 
 
 def send_quote(s: Situation, want: Want) -> Step:
-    """Resolve which quotes, then one card for each. "Send it" means the invoice where one was spoken of last."""
-    latest = s.memory.latest("quote", "invoice")
-    if latest and latest == s.memory.latest("invoice") and POINTING.search(plain(want.text)):
-        return send_invoice(s, want)
+    """Resolve which quotes, then one card for each."""
     return _send(s, want, "quote", "send_quote", "quote_ref")
 
 
@@ -58,8 +55,8 @@ def _send(s: Situation, want: Want, kind: str, tool: str, argument: str) -> Step
     found = find_documents(s, want, want.text, kind)
     if isinstance(found, Step):
         return found
-    channel = channel_in(want.words)
-    calls = tuple(call(s, tool, **{argument: one.ref}, channel=channel) for one in found)
+    channel, to = channel_in(want.words), email_in(want.words)
+    calls = tuple(call(s, tool, **{argument: one.ref}, channel=channel, to=to) for one in found)
     if len(found) == 1:
         return Step(phrase(s, f"card_{kind}", one=described(s, found[0])), calls)
     return Step(phrase(s, "card_quotes", listed=", ".join(described(s, one) for one in found)), calls)
@@ -162,7 +159,8 @@ def _operations(s: Situation, text: str, quote: Entity, read: Done) -> list[dict
             return say(s, "no_such_line", name=match["name"], ref=quote.ref)
         price = bool(match["money"]) or bool(re.search(r"\b(price|preco)\b", plain(text)))
         number = decimal_text(match["number"], s.language, places=2 if price else 3)
-        return [{"op": "update", "line": line, "value": {"unit_price": number} if price else {"qty": number}}]
+        value = {"qty": _quantity(read, line), "unit_price": number} if price else {"qty": number}
+        return [{"op": "update", "line": line, "value": value}]
     if match := ADD.search(text):
         items: tuple[Item, ...] = tuple(items_in(match["items"], s.language))
         if calls := price_calls(s, items):
@@ -184,6 +182,12 @@ def _line_number(read: Done, name: str) -> int:
     place = scores.index(max(scores))
     number = next((lines[place][key] for key in ("line", "number", "position") if key in lines[place]), place + 1)
     return int(number)
+
+
+def _quantity(read: Done, line: int) -> str:
+    lines = [one for one in read.result.get("lines") or () if isinstance(one, dict)]
+    known = next((one for one in lines if one.get("line") == line), lines[line - 1] if line <= len(lines) else {})
+    return str(known.get("qty") or known.get("quantity") or "1")
 
 
 def channel_in(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assistant.agent.rehearsal.describing import described
+from assistant.agent.rehearsal.describing import described, money
 from assistant.agent.rehearsal.finding import find_documents, find_party, first_property
 from assistant.agent.rehearsal.intents import Intent
 from assistant.agent.rehearsal.memory import Entity, items_of, kind_of, ref_of
@@ -22,13 +22,13 @@ GETTERS: Final = {
     "payment": ("get_payment", "payment_ref"),
 }
 STAGES: Final = {
-    "new": ("new", "novo", "nova"),
-    "contacted": ("contacted", "contatado", "contatada"),
+    "new": ("new", "novo", "nova", "novos", "novas"),
+    "contacted": ("contacted", "contatado", "contatada", "contatados"),
     "inspection_scheduled": ("inspection", "vistoria", "inspecao"),
     "estimating": ("estimating", "orcando"),
     "quoted": ("quoted", "orcado", "orcada"),
     "won": ("won", "ganho", "ganhos"),
-    "lost": ("lost", "perdido", "perdida", "perdemos"),
+    "lost": ("lost", "perdido", "perdida", "perdidos", "perdemos"),
     "junk": ("junk", "spam", "lixo"),
 }
 QUOTE_STATUSES: Final = {
@@ -108,7 +108,7 @@ def total(s: Situation, want: Want) -> Step:
     if s.offers(getter) and s.result(getter, **{argument: refs[0]}) is None:
         return do(s, getter, **{argument: refs[0]})
     amount = s.memory.get(refs[0]).total
-    return say(s, "total_is", ref=refs[0], total=amount) if amount else say(s, "no_total", ref=refs[0])
+    return say(s, "total_is", ref=refs[0], total=money(s, amount)) if amount else say(s, "no_total", ref=refs[0])
 
 
 def word_code(text: str, codes: dict[str, tuple[str, ...]]) -> str:
@@ -132,7 +132,7 @@ def _got(s: Situation, ref: str) -> Step:
     if done.error:
         return say(s, "did_not_work", why=done.error)
     one = s.memory.get(ref)
-    lines = [_line(item) for item in done.result.get("lines") or () if isinstance(item, dict)]
+    lines = [_line(s, item) for item in done.result.get("lines") or () if isinstance(item, dict)]
     contact = [one.fact(key) for key in ("email", "phone", "address") if one.fact(key)]
     listed = "\n".join(f"- {line}" for line in [*contact, *lines][:MOST_LINES])
     return (
@@ -142,9 +142,9 @@ def _got(s: Situation, ref: str) -> Step:
     )
 
 
-def _line(item: dict[str, Any]) -> str:
+def _line(s: Situation, item: dict[str, Any]) -> str:
     one = Entity("", item)
-    amount = one.fact("total", "amount", "net", "unit_price")
+    amount = money(s, one.fact("total", "amount", "net", "unit_price"))
     return " ".join(part for part in (one.fact("qty", "quantity"), one.fact("unit"), one.name, amount) if part)
 
 
@@ -164,7 +164,7 @@ def _listed(s: Situation, tool: str, **arguments: Any) -> Step:
     whole = Entity("", dict(done.result)).fact("total", "total_balance", "sum")
     count = done.result.get("count") if isinstance(done.result.get("count"), int) else len(items)
     return (
-        say(s, "list_total", count=count, total=whole, lines=lines)
+        say(s, "list_total", count=count, total=money(s, whole), lines=lines)
         if whole
         else say(s, "list", count=count, lines=lines)
     )
@@ -175,7 +175,7 @@ def _listed_for(s: Situation, want: Want, tool: str, **arguments: Any) -> Step:
     name = subject(want.text)
     key = first_property(s, tool, ("client_ref", "party_ref")) if s.offers(tool) else ""
     status_words = {word for words in (*QUOTE_STATUSES.values(), *STAGES.values()) for word in words}
-    if name and key and plain(name) not in status_words:
+    if name[:1].isupper() and key and plain(name) not in status_words:
         party = find_party(s, want, want.text)
         if isinstance(party, Step):
             return party

@@ -109,6 +109,7 @@ def _run(scope: Scope, call: ToolCall, made: Tool) -> Result:
 
 def _propose(scope: Scope, call: ToolCall, made: Tool) -> Result:
     """A gated tool: a card, and nothing else. The same proposal again is the same card (T87)."""
+    siblings = ToolCall.objects.filter(message_id=call.message_id, action__isnull=False)
     proposed = proposals.propose(
         _context(scope),
         made,
@@ -118,6 +119,7 @@ def _propose(scope: Scope, call: ToolCall, made: Tool) -> Result:
         call_id=call.call_id,
         reason=call.message.text,
         outside=tuple(Outside(**source) for source in scope.turn.outside),
+        beside=set(siblings.values_list("action_id", flat=True)),
     )
     text = results.proposed(proposed.action.pk, proposed.action.summary)
     return Result(ToolCall.Status.PROPOSED, text, action=proposed.action)

@@ -41,9 +41,9 @@ class Database:
         work = partial(_with_connection, partial(function, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def close(self) -> None:
-        """Take nothing new; a thread that is still busy is not waited for."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    def close(self, *, wait: bool = False) -> None:
+        """Take nothing new. A thread that is still busy is waited for on request only."""
+        self._threads.shutdown(wait=wait, cancel_futures=True)
 
 
 def _with_connection(work: Callable[[], R]) -> R:

@@ -1,6 +1,8 @@
 """Put an action before a person: check, resolve, freeze, show. Nothing happens here but a row and a card."""
 
 import json
+import uuid
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -60,12 +62,14 @@ def propose(
     call_id: str = "",
     reason: str = "",
     outside: tuple[Outside, ...] = (),
+    beside: Collection[uuid.UUID] = (),
     edited_from: PendingAction | None = None,
     compensates: PendingAction | None = None,
 ) -> Proposed:
     """Prepare a gated tool's action and put its card up. Raises DomainError where a rule already says no.
 
-    The same proposal, while its card is open, is that card (T87); the same tool for the same record supersedes it.
+    The same proposal, while its card is open, is that card (T87); the same tool for the same record supersedes it,
+    unless both are asked for in one breath: the cards named in `beside` stay (T12).
     """
     policy.require_running(made)
     settings = current_settings().values
@@ -84,7 +88,8 @@ def propose(
     frozen_targets = [plain(target) for target in prepared.targets]
     action_id = new_id()
     for card in open_cards:
-        if edited_from is None and card.tool == made.name and card.targets[:1] == frozen_targets[:1]:
+        same_thing = card.tool == made.name and card.targets[:1] == frozen_targets[:1]
+        if edited_from is None and same_thing and card.pk not in beside:
             closing.supersede(card, by=ctx.member, closed_by="proposed_again")
     action = _insert(
         ctx,

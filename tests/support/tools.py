@@ -2,9 +2,12 @@
 
 import os
 import signal
+import time
 import uuid
 from pathlib import Path
 from typing import Any
+
+from django.db import connection
 
 from assistant.tools.effects import Effect
 from assistant.tools.facts import Fact, Outside, Phrase, Preview, Target, money
@@ -70,6 +73,54 @@ class TagClient:
         client.tags = [*client.tags, arguments.tag]
         client.save(update_fields=["tags"])
         return {"ref": client.ref, "tags": client.tags}
+
+
+@tool(label="Tag slowly", permission="update_client", effects=(), time_limit=1)
+class TagSlowly:
+    """Add a tag after some seconds, asleep here or in the database: for what takes too long or is killed meanwhile."""
+
+    class Arguments(ToolArguments):
+        client_ref: str
+        tag: str
+        seconds: float = 0
+        in_database: float = 0
+        die: bool = False
+
+    def run(ctx: Context, arguments: Any) -> dict[str, Any]:
+        client = find_client(arguments.client_ref)
+        client.tags = [*client.tags, arguments.tag]
+        client.save(update_fields=["tags"])
+        if arguments.die:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(arguments.seconds)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(%s)", [arguments.in_database])
+        return {"ref": client.ref, "tags": client.tags}
+
+
+@tool(label="Break down", permission="view_records", effects=())
+class BreakDown:
+    """A tool with a fault: it writes, and then it fails."""
+
+    class Arguments(ToolArguments):
+        client_ref: str
+
+    def run(ctx: Context, arguments: Any) -> dict[str, Any]:
+        client = find_client(arguments.client_ref)
+        client.tags = ["broken"]
+        client.save(update_fields=["tags"])
+        raise RuntimeError("a secret that no model should read")
+
+
+@tool(label="Read a lot", permission="view_records", effects=())
+class ReadALot:
+    """More rows than anybody wants."""
+
+    class Arguments(ToolArguments):
+        rows: int = 500
+
+    def run(ctx: Context, arguments: Any) -> dict[str, Any]:
+        return {"items": [{"ref": f"C-{number:04d}", "name": "Somebody " * 3} for number in range(arguments.rows)]}
 
 
 @tool(label="Rename a client", permission="update_client", effects={Effect.BOOKS}, compensation="rename_client",

@@ -1,4 +1,4 @@
-"""Whether a conversation's history is valid for the model's API and true (R9, J4, T47). Raises Invalid on the first fault.
+"""Whether a conversation's history is valid for the model's API and true (R9, J4, T47): Invalid on the first fault.
 
 Written apart from the product's own code, so that a mistake there is not repeated here.
 """

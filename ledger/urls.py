@@ -13,5 +13,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("companies/", account.companies, name="companies"),
     path("", include("assistant.doors.urls")),
+    path("", include("ledger.urls_quotes")),
     path("admin/", admin.site.urls),
 ]

@@ -1,5 +1,6 @@
 """Quotes inside the company: look, draft, change a draft, render. Nothing here reaches a client."""
 
+import uuid
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -172,6 +173,11 @@ class EditQuoteLines:
 BYTES = ("document__content", "document__preview")
 
 
+def newest_revisions(quotes: Iterable[Quote]) -> dict[uuid.UUID, QuoteRevision]:
+    """Each quote's newest revision by the quote's id, in one query."""
+    return QuoteRevision.objects.newest_of(quotes)
+
+
 def quote_of(ref: str) -> Quote:
     """The quote of that ref with what is told of it. Raises NotFound."""
     return by_ref(Quote.objects.select_related("client", "lead", "site", "owner"), ref)
@@ -183,13 +189,6 @@ def party_by_ref(ref: str) -> Client | Lead:
         return by_ref(Client, ref)
     except NotFound:
         return by_ref(Lead, ref)
-
-
-def newest_revisions(quotes: Iterable[Quote]) -> dict[Any, QuoteRevision]:
-    """Each quote's newest revision by the quote's id, in one query."""
-    held = {quote.pk: quote.revision for quote in quotes}
-    rows = QuoteRevision.objects.filter(quote__in=list(held))
-    return {row.quote_id: row for row in rows if row.n == held[row.quote_id]}
 
 
 def _answer(quote: Quote) -> ReadResult:

@@ -10,7 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from ledger.models.audit import APPEND_ONLY
 from ledger.models.base import BusinessModel
+from ledger.models.clients import Client
 from ledger.models.frozen import Frozen
+from ledger.models.leads import Lead
 from ledger.tenancy import TenantForeignKey, TenantModel
 
 FATE = (
@@ -69,8 +71,8 @@ class ClientMessage(BusinessModel):
     channel = models.CharField(max_length=10, choices=Channel, default=Channel.EMAIL)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.FREE)
     status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
-    client = TenantForeignKey("ledger.Client", null=True, related_name="messages")
-    lead = TenantForeignKey("ledger.Lead", null=True, related_name="messages")
+    client = TenantForeignKey(Client, null=True, related_name="messages")
+    lead = TenantForeignKey(Lead, null=True, related_name="messages")
     revision = TenantForeignKey("ledger.QuoteRevision", null=True, related_name="messages")
     invoice = TenantForeignKey("ledger.Invoice", null=True, related_name="messages")
     sender_name = models.CharField(max_length=160, blank=True, default="")
@@ -145,6 +147,11 @@ class ClientMessage(BusinessModel):
             ),
             pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
         )
+
+    @property
+    def party(self) -> "Client | Lead | None":
+        """With whom it was exchanged. Reads `client` or `lead`."""
+        return self.client or self.lead
 
 
 class Attachment(TenantModel):

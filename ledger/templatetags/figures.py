@@ -1,0 +1,61 @@
+"""Amounts, quantities, days and instants as the page's reader writes them."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from babel.numbers import format_decimal
+from django import template
+from django.utils import timezone
+from django.utils.translation import get_language
+
+from ledger import dates, money
+from ledger.locales import babel_locale
+
+register = template.Library()
+
+
+def reading_locale() -> str:
+    """The locale that goes with the language of the page."""
+    return "pt-BR" if (get_language() or "").startswith("pt") else "en-US"
+
+
+@register.simple_tag
+def amount(cents: int, currency: str) -> str:
+    """Cents as money: `$1,500.00`, `R$ 1.500,00`."""
+    return money.format_money(cents, currency, reading_locale())
+
+
+@register.simple_tag
+def price(unit_price: Decimal, currency: str) -> str:
+    """A unit price with its four places where it has them."""
+    cents = unit_price * 100
+    if cents == cents.to_integral_value():
+        return money.format_money(int(cents), currency, reading_locale())
+    return f"{number(unit_price)} {currency}"
+
+
+@register.simple_tag
+def querystring_of(**fields: str) -> str:
+    """The fields that say something, as the query of an address."""
+    return urlencode({name: value for name, value in fields.items() if value})
+
+
+@register.filter
+def number(value: Decimal) -> str:
+    """A quantity without idle zeros: `28`, `3.5`, `3,5`."""
+    return str(format_decimal(value, format="#,##0.####", locale=babel_locale(reading_locale())))
+
+
+@register.filter
+def day(value: date | None) -> str:
+    """A day in words that no two countries read differently: `Dec 1, 2026`, `1 de dez. de 2026`."""
+    return dates.format_date(value, reading_locale()) if value else "–"
+
+
+@register.filter
+def moment(value: datetime | None) -> str:
+    """An instant in the time zone of the page."""
+    if value is None:
+        return "–"
+    return dates.format_datetime(value, timezone.get_current_timezone_name(), reading_locale())

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 from assistant.tools.effects import Effect
 from assistant.tools.fields import EmailText, Ref, SubjectHint
 from assistant.tools.party_cards import delete_client_card
-from assistant.tools.party_fields import AddressFields, Days, Limit, Name, OnDuplicate, Phone, Word, changes_of
+from assistant.tools.party_fields import AddressFields, Days, Limit, Name, OnDuplicate, Patch, Phone, Word, changes_of
 from assistant.tools.party_words import client_line, client_whole, namesakes, outside_of, party_candidate
 from assistant.tools.registry import Context, OnReject, Prepared, ReadResult, Receipt, ToolArguments, tool
 from assistant.tools.subjects import require_subject
@@ -122,7 +122,7 @@ class CreateClient:
         return _answer(client)
 
 
-class ClientPatch(ToolArguments):
+class ClientPatch(Patch):
     """What may be changed of a client; what is not named stays. E-mail and phone are the main contact's."""
 
     name: Name = ""

@@ -12,7 +12,7 @@ from pydantic import StringConstraints
 from assistant.tools.effects import Effect
 from assistant.tools.fields import EmailText, Money, Ref, SubjectHint
 from assistant.tools.party_cards import conversion_card, delete_lead_card
-from assistant.tools.party_fields import AddressFields, Days, Limit, Name, OnDuplicate, Phone, Word, changes_of
+from assistant.tools.party_fields import AddressFields, Days, Limit, Name, OnDuplicate, Patch, Phone, Word, changes_of
 from assistant.tools.party_words import lead_line, lead_whole, namesakes, outside_of, party_candidate
 from assistant.tools.quote_words import brief
 from assistant.tools.quotes import newest_revisions
@@ -111,7 +111,7 @@ class CreateLead:
         return _answer(lead)
 
 
-class LeadPatch(ToolArguments):
+class LeadPatch(Patch):
     """What may be changed of a lead; what is not named stays."""
 
     name: Name = ""

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from assistant.tools.registry import ToolArguments
 
@@ -27,6 +27,17 @@ class AddressFields(ToolArguments):
     country: Part = ""
 
 
-def changes_of(patch: ToolArguments) -> dict[str, Any]:
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for column in schema.get("properties", {}).values():
+        column.pop("default", None)
+
+
+class Patch(ToolArguments):
+    """A change: only what is named counts, so the schema shows no defaults that a model might copy."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+
+def changes_of(patch: Patch) -> dict[str, Any]:
     """Exactly what the patch names, so that what it leaves out stays as it is."""
     return patch.model_dump(exclude_unset=True)

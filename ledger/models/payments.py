@@ -65,6 +65,12 @@ class Payment(BusinessModel):
         REVERSED = "reversed", _("Reversed")
         FAILED = "failed", _("Failed")
 
+    class Provider(models.TextChoices):
+        """The port that money came through and goes back by."""
+
+        CARDS = "cards", _("Card provider")
+        PIX = "pix", _("Pix")
+
     BY_HAND: ClassVar = (Method.CHECK, Method.CASH, Method.TRANSFER, Method.OTHER)
     RECEIVED: ClassVar = (Status.RECORDED, Status.SUCCEEDED, Status.PARTIALLY_REFUNDED, Status.REFUNDED)
 
@@ -74,7 +80,7 @@ class Payment(BusinessModel):
     method = models.CharField(max_length=10, choices=Method)
     received_on = models.DateField()
     reference = models.CharField(max_length=60, blank=True, default="")
-    provider = models.CharField(max_length=24, blank=True, default="")
+    provider = models.CharField(max_length=8, choices=Provider, blank=True, default="")
     provider_id = models.CharField(max_length=80, blank=True, default="")
     last4 = models.CharField(max_length=4, blank=True, default="")
     fee_cents = models.BigIntegerField(default=0)
@@ -91,7 +97,7 @@ class Payment(BusinessModel):
                 fields=["tenant", "provider", "provider_id"], condition=~Q(provider_id=""), name="payment_provider_once"
             ),
             models.CheckConstraint(
-                condition=Q(provider="", provider_id="") | (~Q(provider="") & ~Q(provider_id="")),
+                condition=Q(provider="", provider_id="") | (Q(provider__in=["cards", "pix"]) & ~Q(provider_id="")),
                 name="payment_provider_whole",
             ),
             models.CheckConstraint(condition=Q(amount_cents__gt=0, fee_cents__gte=0), name="payment_amount"),
@@ -220,7 +226,7 @@ class Refund(BusinessModel):
     reason = models.CharField(max_length=14, choices=Reason)
     note = models.CharField(max_length=500, blank=True, default="")
     key = models.UUIDField(editable=False)
-    provider = models.CharField(max_length=24)
+    provider = models.CharField(max_length=8, choices=Payment.Provider)
     settles = models.JSONField(default=list)
     from_credit_cents = models.BigIntegerField(default=0)
 

@@ -73,7 +73,8 @@ def described(s: Situation, one: Entity) -> str:
     name = one.name if is_party or not owner else owner
     place = one.fact("city", "address", "site") if is_party else ""
     title = one.fact("title") if name != one.fact("title") else ""
-    amount = money(s, one.fact("balance") or one.total or one.fact("unit_price", "price", "value"))
+    amount = one.fact("balance") or one.total or one.fact("unit_price", "price", "value")
+    amount = "" if is_party and not amount.strip("0.") else money(s, amount)
     unit = one.fact("unit")
     state = status_word(s, one.fact("status", "stage")) if one.fact("status", "stage") else ""
     days = one.fact("days_late", "days_overdue")

@@ -122,7 +122,7 @@ def _state_of(s: Situation, ref: str, proposal: Proposal) -> Step:
 def _delivered_to(one: Entity) -> str:
     """Where the record says that it went: its own field, or its newest message's."""
     sent = [message for message in one.facts.get("messages") or () if isinstance(message, dict)]
-    return one.fact(*RECIPIENTS) or str(sent[0].get("to") or "" if sent else "")
+    return one.fact(*RECIPIENTS) or (_joined(sent[0].get("to")) if sent else "")
 
 
 def _recipient(s: Situation, proposal: Proposal) -> str:
@@ -130,8 +130,12 @@ def _recipient(s: Situation, proposal: Proposal) -> str:
     for record in reversed(s.records):
         if record.event == "executed" and record.tool == proposal.tool:
             found = next((record.receipt[key] for key in RECIPIENTS if record.receipt.get(key)), "")
-            return str(found.get("value", "") if isinstance(found, dict) else found)
+            return _joined(found.get("value") if isinstance(found, dict) else found)
     return ""
+
+
+def _joined(found: Any) -> str:
+    return ", ".join(map(str, found)) if isinstance(found, list) else str(found or "")
 
 
 def _from_history(s: Situation, proposal: Proposal) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from assistant.agent.rehearsal.describing import described, status_word
 from assistant.agent.rehearsal.finding import find_party
 from assistant.agent.rehearsal.intents import Intent, intent_of
-from assistant.agent.rehearsal.memory import Entity, items_of, ref_of
+from assistant.agent.rehearsal.memory import Entity, ref_of
 from assistant.agent.rehearsal.situation import Done, Situation
 from assistant.agent.rehearsal.steps import Step, Want, after, do, phrase, say
 from assistant.agent.rehearsal.stories.reading import STAGES, word_code
@@ -31,6 +31,9 @@ LOST_REASONS: Final = {
     "timing": ("timing", "time", "prazo", "tempo"),
     "duplicate": ("duplicate", "duplicado", "repetido"),
 }
+ADDRESS: Final = re.compile(
+    r"\b(?:address|endere[cç]o)\b.*?\b(?:to|para|pra)\b\s+(?P<line>[^,]+,[^,]+.*)$", re.IGNORECASE
+)
 ANYWAY: Final = re.compile(r"\b(no|nope|anyway|different|create|new|nao|outr[oa]|mesmo assim|cria|diferente)\b")
 
 
@@ -64,18 +67,20 @@ def _introduced(text: str) -> bool:
 
 
 def _created(s: Situation, done: Done, made: str) -> Step:
+    if same := _duplicates(done):
+        return say(s, "duplicates", listed=", ".join(described(s, one) for one in same))
     if done.error:
         return say(s, "did_not_work", why=done.error)
-    duplicates = done.result.get("duplicates")
-    if duplicates and not ref_of(done.result):
-        known = [Entity(ref_of(item), item) for item in items_of({"items": duplicates}) if isinstance(item, dict)]
-        return say(s, "duplicates", listed=", ".join(described(s, one) for one in known))
-    one = (
-        s.memory.get(s.memory.latest("lead", "client"))
-        if not ref_of(done.result)
-        else s.memory.get(ref_of(done.result))
-    )
-    return say(s, made, one=described(s, one))
+    return say(s, made, one=described(s, s.memory.get(ref_of(done.result) or s.memory.latest("lead", "client"))))
+
+
+def _duplicates(done: Done) -> list[Entity]:
+    """Whom the tool takes for the same person, where it asked back instead of adding one."""
+    if done.result.get("error") != "PROBABLE_DUPLICATE":
+        return []
+    data = done.result.get("data")
+    listed = data.get("candidates") if isinstance(data, dict) else None
+    return [Entity(ref_of(item), item) for item in listed or () if isinstance(item, dict)]
 
 
 def party_details(text: str) -> dict[str, str]:
@@ -147,7 +152,7 @@ def update_contact(s: Situation, want: Want) -> Step:
     tool, getter, argument = f"update_{kind}", f"get_{kind}", f"{kind}_ref"
     if not s.offers(tool):
         return say(s, "cannot_yet")
-    patch = _patch(want.words)
+    patch = _patch(want.words, kind)
     if not patch:
         return say(s, "ask_change")
     if done := s.result(tool):
@@ -160,16 +165,20 @@ def update_contact(s: Situation, want: Want) -> Step:
     if read is None and s.offers(getter):
         return do(s, getter, **{argument: party.ref})
     version = read.result.get("version") if read else None
-    return do(s, tool, **{argument: party.ref}, expected_version=version, patch=patch, **patch)
+    return do(s, tool, **{argument: party.ref}, expected_version=version, patch=patch)
 
 
-def _patch(text: str) -> dict[str, Any]:
+def _patch(text: str, kind: str) -> dict[str, Any]:
     if email := email_in(text):
         return {"email": email}
     if phone := phone_in(text):
         return {"phone": phone}
-    match = re.search(r"\b(?:address|endere[cç]o)\b.*?\b(?:to|para|pra)\b\s+(?P<line>.+)$", text, re.IGNORECASE)
-    return {"address": match["line"].strip(" .")} if match else {}
+    match = ADDRESS.search(text)
+    if match is None:
+        return {}
+    line1, city, *rest = [part.strip(" .") for part in match["line"].split(",")]
+    address = {"line1": line1, "city": city} | ({"region": rest[0]} if rest else {})
+    return {"billing_address" if kind == "client" else "address": address}
 
 
 def _one_card(s: Situation, want: Want, kinds: tuple[str, ...], tool: str, argument: str, words: str) -> Step:

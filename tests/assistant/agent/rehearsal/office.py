@@ -230,7 +230,7 @@ class Office:
     def create_lead(self, name: str, on_duplicate: str = "", **_: Any) -> dict[str, Any]:
         same = [self.party(row[0]) for row in self.data["parties"] if plain(row[1]) == plain(name)]
         if same and on_duplicate != "create":
-            return {"duplicates": same}
+            return {"error": "PROBABLE_DUPLICATE", "message": "It may be there.", "data": {"candidates": same}}
         return {"ref": "L-0090", "name": name, "stage": "new"}
 
     def create_client(self, name: str, **_: Any) -> dict[str, Any]:

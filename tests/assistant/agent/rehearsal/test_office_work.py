@@ -199,6 +199,21 @@ ENGLISH: list[tuple[str, list[Call]]] = [
         ],
     ),
     (
+        "change Emily Carter's address to 9 Elm St, Austin, TX",
+        [
+            ("search_records", {"query": "Emily Carter"}),
+            ("get_client", {"client_ref": "C-0107"}),
+            (
+                "update_client",
+                {
+                    "client_ref": "C-0107",
+                    "expected_version": 7,
+                    "patch": {"billing_address": {"line1": "9 Elm St", "city": "Austin", "region": "TX"}},
+                },
+            ),
+        ],
+    ),
+    (
         "delete the client Emily Carter",
         [
             ("search_records", {"query": "Emily Carter"}),

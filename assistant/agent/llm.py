@@ -85,6 +85,7 @@ class Model:
             default_query=dict(settings.query),
             http_client=self._http,
         )
+        self._completions = self._client.chat.completions.with_streaming_response  # loaded now, not in a turn
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -203,7 +204,7 @@ class Model:
     async def _opened(self, body: Message, deadline: float) -> AsyncIterator[httpx2.Response]:
         """Send the request and wait for the answer's head."""
         loop = asyncio.get_running_loop()
-        request = self._client.chat.completions.with_streaming_response.create(
+        request = self._completions.create(
             model=self.settings.model, messages=[], stream=True, extra_body=body
         )
         try:

@@ -108,4 +108,4 @@ def phone_in(text: str) -> str:
 
 def email_in(text: str) -> str:
     found = EMAIL.search(text)
-    return found[0] if found else ""
+    return str(found[0]) if found else ""

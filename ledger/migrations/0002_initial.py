@@ -16,6 +16,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     initial = True
+    # The user is made here, while swappable dependencies name the first migration of the app.
+    run_before = [("admin", "0001_initial")]
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),

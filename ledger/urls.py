@@ -1,10 +1,10 @@
 """Which address leads where. Besides ledger.asgi the only module of the ledger that may name the assistant."""
 
-from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from ledger.admin_site import site
 from ledger.views import account
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -14,5 +14,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("companies/", account.companies, name="companies"),
     path("", include("assistant.doors.urls")),
     path("", include("ledger.urls_quotes")),
-    path("admin/", admin.site.urls),
+    path("admin/", site.urls),
 ]

@@ -3,9 +3,10 @@
 import logging
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from assistant.gate import execution
@@ -13,9 +14,9 @@ from assistant.gate.outcome import Clock, go_on, tell
 from assistant.gate.proposals import context_of
 from assistant.models import Alert, Attempt, PendingAction, Status
 from assistant.tools import registry
-from ledger import audit, jobs, permissions, tenancy
+from ledger import audit, jobs, operators, permissions, tenancy
 from ledger.errors import DomainError
-from ledger.models import Due, Membership
+from ledger.models import Due, Membership, User
 
 log = logging.getLogger(__name__)
 
@@ -61,15 +62,37 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
 
 
 @transaction.atomic
-def settle(action_id: uuid.UUID, *, by: Membership, done: bool, note: str) -> PendingAction:
-    """A person says what became of an action in doubt, with a note that stays on record."""
-    permissions.require(by, "reconcile_action")
-    if not note.strip():
+def settle(
+    action_id: uuid.UUID,
+    *,
+    by: Membership | None,
+    done: bool,
+    note: str,
+    reference: str = "",
+    operator: User | None = None,
+) -> PendingAction:
+    """A person says what became of an action in doubt, with a note that stays on record (R11).
+
+    The person is a member with the right to (`by`) or, with `by` None, one of the operator's staff, whom the audit
+    names. `reference` is the provider's own, where the person has it. What was done is recorded in the business as
+    the provider's answer would have been, what was not done is released. Raises NOTE_REQUIRED, NOT_IN_DOUBT,
+    NotAllowed.
+    """
+    if operator is not None:
+        operators.require_operator(operator)
+    elif by is not None:
+        permissions.require(by, "reconcile_action")
+    else:
+        raise ValueError("somebody settles an action")
+    note, reference = note.strip()[:2000], reference.strip()[:80]
+    if not note:
         raise DomainError("NOTE_REQUIRED", _("Write a note: how do you know?"))
     action: PendingAction | None = PendingAction.objects.select_for_update(no_key=True).filter(pk=action_id).first()
     if action is None or action.status != Status.IN_DOUBT:
         raise DomainError("NOT_IN_DOUBT", _("This action is not in doubt."))
-    stored = {"text": note, "facts": {}, "provider_ref": "", "digest": action.digest} if done else None
+    attempt = Attempt.objects.get(action=action)
+    facts = _follow(action, attempt, done=done, reference=reference)
+    stored = {"text": note, "facts": facts, "provider_ref": reference, "digest": action.digest} if done else None
     PendingAction.objects.filter(pk=action.pk, status=Status.IN_DOUBT).update(
         status=Status.EXECUTED if done else Status.FAILED,
         receipt=stored,
@@ -77,15 +100,37 @@ def settle(action_id: uuid.UUID, *, by: Membership, done: bool, note: str) -> Pe
         closed_at=Clock(),
         closed_by="person",
     )
-    made = registry.get(action.tool)
-    attempt = Attempt.objects.get(action=action)
-    if made and not done and made.release:
-        made.release(context_of(action), action.payload, attempt.reserved, action.pk)
+    if done and action.compensates_id:
+        PendingAction.objects.filter(pk=action.compensates_id).update(compensated_by=action)
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="executed" if done else "failed")
     Alert.objects.filter(action=action, handled_at=None).update(handled_at=Clock(), handled_by=by, note=note)
     jobs.forget("reconcile_action", action.pk)
     action.refresh_from_db()
-    audit.record("action.settled", by=by, subject=action, done=done, note=note, digest=action.digest)
-    tell(action, "executed" if done else "failed", receipt=note, sentence=note, how="person", by=by.name)
+    audit.record(
+        "action.settled",
+        by=by,
+        subject=action,
+        done=done,
+        note=note,
+        reference=reference,
+        digest=action.digest,
+        operator=operators.named(operator) if operator else None,
+    )
+    name = by.name if by else "operator"
+    tell(action, "executed" if done else "failed", receipt=note, sentence=note, how="person", by=name)
     go_on(action)
     return action
+
+
+def _follow(action: PendingAction, attempt: Attempt, *, done: bool, reference: str) -> dict[str, Any]:
+    """Let the business know what became of its reservation; gives the receipt's facts."""
+    made = registry.get(action.tool)
+    if made is None:
+        return {}
+    ctx, answer = context_of(action), {"provider": "person", "provider_id": reference}
+    with translation.override(action.language):
+        if done and made.record:
+            return made.record(ctx, action.payload, attempt.reserved, answer, action.pk).facts
+        if not done and made.release:
+            made.release(ctx, action.payload, attempt.reserved, action.pk)
+    return {}

@@ -168,7 +168,7 @@ def record(
     client = Client.objects.get(pk=payload["client"])
     client.tags = [*client.tags, "letter"]
     client.save(update_fields=["tags"])
-    return Receipt("The letter was posted.", provider_ref=result["receipt"])
+    return Receipt("The letter was posted.", provider_ref=result.get("receipt") or result["provider_id"])
 
 
 def release(ctx: Context, payload: dict[str, Any], reserved: dict[str, Any], key: uuid.UUID) -> None:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from assistant.doors import receipts, wording
-from assistant.doors.shapes import LONG_LIST, Card, CardDocument, CardFact, Details, Label
+from assistant.doors.shapes import FEW, FIRST, OF_THE_FILE, Card, CardDocument, CardFact, Details, Label
 from assistant.doors.wording import Shown
 from assistant.gate import policy, proposals
 from assistant.models import OPEN, Decision, PendingAction, Status
@@ -89,8 +89,7 @@ def _waiting(
         "button": wording.sentence(action.preview["button"]),
         "expires": wording.moment(action.expires_at),
         "expires_iso": action.expires_at.isoformat(),
-        "facts": facts[:LONG_LIST],
-        "more_facts": facts[LONG_LIST:],
+        **_places(facts, with_file=bool(action.preview.get("document"))),
         "changes": changed,
         "consequences": tuple(wording.sentence(phrase) for phrase in action.preview.get("consequences", ())),
         "warnings": tuple(wording.sentence(phrase) for phrase in action.preview.get("warnings", ())),
@@ -115,6 +114,17 @@ def _fact(fact: dict[str, Any], before: Shown | None = None) -> CardFact:
     return CardFact(
         fact["name"], wording.label(fact["name"]), wording.value(fact["kind"], fact["value"]), marks, before
     )
+
+
+def _places(facts: Sequence[CardFact], *, with_file: bool) -> dict[str, tuple[CardFact, ...]]:
+    """Every fact in one place: judged first, the letter in full, the other figures, what the file says of itself."""
+    letter = tuple(fact for fact in facts if fact.shown.kind == "long" or fact.name == "subject")
+    of_the_file = tuple(fact for fact in facts if with_file and fact.name in OF_THE_FILE)
+    rest = [fact for fact in facts if fact not in letter and fact not in of_the_file]
+    first = [fact for fact in rest if fact.name in FIRST or fact.marks or len(rest) <= FEW]
+    first.sort(key=lambda fact: FIRST.index(fact.name) if fact.name in FIRST else len(FIRST))
+    also = tuple(fact for fact in rest if fact not in first)
+    return {"facts": tuple(first), "letter": letter, "also": also, "of_the_file": of_the_file}
 
 
 def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...]:
@@ -144,10 +154,14 @@ def _document(action: PendingAction) -> CardDocument | None:
 
 def _labels(action: PendingAction) -> tuple[Label, ...]:
     """Reversibility first, then what the effects say."""
-    if action.compensation:
-        first = Label(_("Can be reversed: %(how)s") % {"how": wording.tool_label(action.compensation)})
-    else:
+    made = registry.get(action.tool)
+    reverse_tool = registry.get(action.compensation) if action.compensation else None
+    if made is None or made.irreversible or not action.compensation:
         first = Label(_("Cannot be taken back"), strong=True)
+    elif reverse_tool is None:
+        first = Label(_("Can be reversed"))
+    else:
+        first = Label(_("Can be reversed: %(how)s") % {"how": reverse_tool.label})
     effects = [effect for effect in wording.EFFECTS if effect in action.effects]
     return (first, *(Label(str(wording.EFFECTS[e]), e in wording.STRONG_EFFECTS) for e in effects))
 

@@ -12,6 +12,8 @@ from assistant.models import PendingAction
 from assistant.tools.registry import Tool
 
 LONG_FROM = 80
+SHOWN_AS = {"to": "recipient"}
+"""Fields whose fact on the card has another name."""
 SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -27,6 +29,7 @@ class EditField:
     was: Any
     choices: tuple[str, ...] = ()
     required: bool = False
+    now: str = ""
 
     @property
     def changed(self) -> bool:
@@ -93,7 +96,15 @@ def _field(
         was=before,
         choices=choices,
         required=name in schema.get("required", []),
+        now=_now(action, name),
     )
+
+
+def _now(action: PendingAction, name: str) -> str:
+    """What the card shows for a field that the request left open: the tool filled it in."""
+    facts = [fact for fact in action.preview.get("facts", ()) if fact["name"] == SHOWN_AS.get(name, name)]
+    shown = [str(wording.value(fact["kind"], fact["value"]).text) for fact in facts if fact["kind"] != "long"]
+    return ", ".join(shown)
 
 
 def _kind(kind: str | None, described: dict[str, Any], value: Any, choices: tuple[str, ...]) -> str:

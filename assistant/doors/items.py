@@ -3,7 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.urls import reverse
@@ -111,7 +111,8 @@ def items_of(
 ) -> list[Item]:
     items = [bubble(message, retry=_retry(message, turn, newest)) for message in messages]
     spoken = [message for message in messages if message.role == Message.Role.ASSISTANT]
-    start = spoken[0].position * 100 - 60 if spoken else LAST - 1
+    asked = [message.position for message in messages if message.role == Message.Role.USER and not message.silent]
+    start = max(asked, default=0) * 100 + 30
     items.append(Item("who", f"who-{turn.pk}", start, 0, wording.clock(turn.started_at or turn.created_at)))
     for first, run in _runs(spoken, calls):
         items.append(
@@ -135,19 +136,22 @@ def items_of(
 
 
 def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tuple[Message, list[ToolCall]]]:
-    """Tool calls in blocks: one block until something was said or a card went up, then the next."""
+    """Tool calls in blocks: one until something is said or a card goes up. A card alone needs no block."""
     by_message: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
     for call in calls:
         by_message[call.message_id].append(call)
     first, run = None, []
     for message in spoken:
-        if first is None or (message.text.strip() and run):
+        own = by_message[message.pk]
+        put_up = any(call.action_id for call in own)
+        if first is None or (message.text.strip() and run and not put_up):
             if first is not None and run:
                 yield first, run
             first, run = message, []
-        run += by_message[message.pk]
-        if any(call.action_id for call in by_message[message.pk]):
-            yield first, run
+        run += own
+        if put_up:
+            if any(not call.action_id for call in run):
+                yield first, run
             first, run = None, []
     if first is not None and run:
         yield first, run
@@ -213,7 +217,7 @@ def bubble(message: Message, *, queued: bool = False, retry: Retry | None = None
 
 def card_item(made: Card, action: PendingAction, order: int) -> Item:
     event = "confirm" if made.open else "action"
-    return Item("card", f"action-{action.pk}", order, action.seq, made, event, action.pk)
+    return Item("card", f"action-{action.pk}", order, action.seq, replace(made, order=order), event, action.pk)
 
 
 def _retry(line: Message, turn: Turn, newest: bool) -> Retry | None:

@@ -1,12 +1,11 @@
 """What a card turns into once it is no longer open: held, running, a receipt, or why nothing was done."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -48,7 +47,8 @@ def settled(action: PendingAction, decisions: Sequence[Decision], made: registry
                 "icon": "check",
                 "tag": _("Done"),
                 "heading": str(receipt.get("text") or label),
-                "lines": (confirmed, *_receipt_facts(receipt)),
+                "lines": (confirmed,),
+                "receipt": tuple(_receipt_rows(receipt)),
                 "stamp": (_("Done"), at),
                 "compensation": _compensation(action),
                 "compensated_url": link_to(action, action.compensated_by_id),
@@ -118,15 +118,12 @@ def _confirmed_by(decisions: Iterable[Decision]) -> str:
     return _("Confirmed by %(names)s at %(time)s.") % {"names": names, "time": wording.moment(confirmed[-1].at)}
 
 
-def _receipt_facts(receipt: dict[str, Any]) -> tuple[SafeString, ...]:
-    """The provider's reference and the receipt's own facts, as lines."""
-    lines = [
-        format_html("{}: {}", wording.label(name), _receipt_value(raw))
-        for name, raw in receipt.get("facts", {}).items()
-    ]
+def _receipt_rows(receipt: dict[str, Any]) -> Iterator[tuple[str, SafeString]]:
+    """What the receipt holds beside its sentence: its own facts and the provider's reference."""
+    for name, raw in receipt.get("facts", {}).items():
+        yield wording.label(name), _receipt_value(raw)
     if receipt.get("provider_ref"):
-        lines.append(format_html(_("Provider's reference: {}"), wording.shown_text(receipt["provider_ref"])))
-    return tuple(lines)
+        yield _("Provider's reference"), wording.shown_text(receipt["provider_ref"])
 
 
 def _receipt_value(raw: Any) -> SafeString:

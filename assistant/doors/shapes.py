@@ -11,8 +11,11 @@ from assistant.tools.effects import Level
 
 SHORT = frozenset({"date", "datetime", "percent", "count", "ref"})
 KEY = frozenset({"email", "ref"})
-LONG_LIST = 8
-"""Facts above this number go under the others, at full width."""
+FIRST = ("total", "amount", "balance", "recipient", "cc", "bcc", "client", "lead", "due_date", "valid_until")
+"""What is judged first, in this order; facts with a mark join them."""
+OF_THE_FILE = frozenset({"attachment", "pages", "sha256"})
+FEW = 6
+"""So many facts and fewer all stand in the first place."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,9 @@ class Card:
     expires: str = ""
     expires_iso: str = ""
     facts: tuple[CardFact, ...] = ()
-    more_facts: tuple[CardFact, ...] = ()
+    letter: tuple[CardFact, ...] = ()
+    also: tuple[CardFact, ...] = ()
+    of_the_file: tuple[CardFact, ...] = ()
     changes: tuple[CardFact, ...] = ()
     consequences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -105,6 +110,7 @@ class Card:
     labels: tuple[Label, ...] = ()
     details: Details | None = None
     held: Held | None = None
+    receipt: tuple[tuple[str, SafeString], ...] = ()
     stamp: tuple[str, str] | None = None
     note: str = ""
     can_decide: bool = False

@@ -14,26 +14,76 @@ document.addEventListener("htmx:sse:after:message", ({ target, detail: { message
 // change may come twice, or out of order after a lost connection, and the page is the same.
 
 document.addEventListener("htmx:before:swap", ({ detail: { tasks } }) => {
-  tasks.splice(0, tasks.length, ...tasks.flatMap((task) => (task.swapSpec?.style === "place" ? placed(task) : [task])));
+  const coming = new Map();
+  const place = (task) => (task.swapSpec?.style === "place" ? placed(task, coming) : [ordered(task)]);
+  tasks.splice(0, tasks.length, ...tasks.flatMap(place));
 });
 
-function placed(task) {
+// The answer to a click does not know where its card stands; it stands where the card was.
+function ordered(task) {
+  const made = task.fragment?.firstElementChild;
+  if (task.type === "main" && made?.dataset.order && task.target?.dataset?.order) made.dataset.order = task.target.dataset.order;
+  return task;
+}
+
+// `coming` holds the sections that an earlier part of the same answer brings: what is for them goes along.
+function placed(task, coming) {
   return [...task.fragment.children].flatMap((made) => {
     const there = made.id ? document.getElementById(made.id) : null;
-    if (there && "shell" in made.dataset) {
-      const inner = document.createDocumentFragment();
-      inner.append(...made.querySelector(".items").children);
-      return placed({ ...task, fragment: inner, target: there.querySelector(".items") });
+    if ("shell" in made.dataset) {
+      const home = there ?? coming.get(made.id);
+      if (!home) coming.set(made.id, made);
+      else if (there) return placed({ ...task, fragment: itemsOf(made), target: home.querySelector(".items") }, coming);
+      else return into(home.querySelector(".items"), itemsOf(made));
     }
-    if (there && task.target?.contains(there)) {
-      const same = there.dataset.state === made.dataset.state;
-      return [swap(task, made, there, same ? "outerMorph" : "outerHTML")];
-    }
+    const stays = there?.dataset.order === made.dataset.order || "only" in (task.target?.dataset ?? {});
+    if (there && stays && task.target?.contains(there)) return renewed(task, made, there);
     if (!task.target || "only" in task.target.dataset) return there ? [swap(task, made, there, "outerHTML")] : [];
+    if (there) keepFocus(there, made);
     there?.remove();
-    const after = [...task.target.children].find((child) => Number(child.dataset.order) > Number(made.dataset.order));
+    const after = behind(task.target, made);
     return [after ? swap(task, made, after, "beforebegin") : swap(task, made, task.target, "beforeend")];
   });
+}
+
+function itemsOf(section) {
+  const fragment = document.createDocumentFragment();
+  fragment.append(...section.querySelector(".items").children);
+  return fragment;
+}
+
+function into(items, fragment) {
+  for (const made of [...fragment.children]) {
+    [...items.children].find((item) => item.id === made.id)?.remove();
+    items.insertBefore(made, behind(items, made));
+  }
+  return [];
+}
+
+function behind(parent, made) {
+  const order = Number(made.dataset.order);
+  return [...parent.children].find((child) => Number(child.dataset.order) > order) ?? null;
+}
+
+// After a decision the button is gone: focus goes to the heading of what the card became, also when the stream
+// brings that before the click's own answer does.
+
+let deciding = null;
+document.addEventListener("submit", ({ target }) => (deciding = target.closest(".slip") && target), true);
+document.addEventListener("focusin", ({ target }) => (deciding = target.closest(".slip") ? deciding : null));
+
+function keepFocus(there, made) {
+  const inside = there.contains(document.activeElement) || (deciding && there.contains(deciding));
+  if (inside) made.querySelector("h2")?.setAttribute("autofocus", "");
+}
+
+// What is as it was stays untouched; where someone is writing in a card that is still the same, the card is morphed.
+function renewed(task, made, there) {
+  if (there.innerHTML === made.innerHTML && there.className === made.className) return [];
+  if (there instanceof HTMLDetailsElement) made.open = there.open;
+  const writing = there.contains(document.activeElement) && there.dataset.state === made.dataset.state;
+  if (!writing) keepFocus(there, made);
+  return [swap(task, made, there, writing ? "outerMorph" : "outerHTML")];
 }
 
 function swap(task, made, target, style) {

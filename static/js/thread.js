@@ -1,6 +1,8 @@
 // The thread follows what is written while its end is in sight, and stays where it is when someone reads further up.
 
 const NEAR_PX = 80;
+const HEAD_PX = 16;
+const LAST = ".turn:nth-last-child(1 of :has(> .items > *))";
 
 class ChatThread extends HTMLElement {
   connectedCallback() {
@@ -25,7 +27,8 @@ class ChatThread extends HTMLElement {
   }
 
   look() {
-    this.following = this.scrollHeight - this.scrollTop - this.clientHeight < NEAR_PX;
+    const left = this.scrollHeight - this.scrollTop - this.clientHeight;
+    this.following = left < NEAR_PX || (this.following && this.placed === this.scrollTop);
     this.latest?.toggleAttribute("hidden", this.following);
   }
 
@@ -34,8 +37,13 @@ class ChatThread extends HTMLElement {
     this.toEnd();
   }
 
+  // The end, or the head of a card that waits there and is taller than the window: its sum is read before its buttons.
   toEnd() {
     this.scrollTop = this.scrollHeight;
+    const card = [...this.querySelectorAll("[data-guard]")].at(-1);
+    const over = card ? this.getBoundingClientRect().top - card.getBoundingClientRect().top + HEAD_PX : 0;
+    if (over > 0 && card.closest(LAST)) this.scrollTop -= over;
+    this.placed = this.scrollTop;
     this.latest?.setAttribute("hidden", "");
   }
 }

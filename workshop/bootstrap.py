@@ -55,7 +55,9 @@ def install(names: tuple[str, ...]) -> None:
     if uv:
         command = [uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", *files]
     else:
-        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", *files]
+        # What is never imported need not be compiled; what is, compiles itself on first use.
+        quiet = ["--quiet", "--quiet", "--disable-pip-version-check", "--no-compile"]
+        command = [python, "-m", "pip", "install", *quiet, "--require-hashes", *files]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status:
         sys.exit(f"The packages could not be installed (exit status {status}); the lines above say why.")
@@ -74,4 +76,7 @@ def main(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    try:
+        main(sys.argv[1])
+    except KeyboardInterrupt:
+        sys.exit("Stopped before everything was installed; the next start goes on.")

@@ -224,6 +224,43 @@ def test_eight_writers_make_one_chain_without_a_gap(lone_ridge: Cast) -> None:
         assert numbers == list(range(1, before + 81))
 
 
+def test_a_verification_is_not_disturbed_by_what_is_written_meanwhile(lone_ridge: Cast) -> None:
+    before = length(lone_ridge)
+
+    def writer() -> None:
+        try:
+            write(lone_ridge, *(["test.meanwhile"] * 150))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=writer)
+    thread.start()
+    found = []
+    while thread.is_alive():
+        with lone_ridge.scope():
+            found.append(audit.verify())
+    thread.join(60)
+    assert [state for state in found if not state.whole] == []
+    assert len({state.length for state in found}) > 2, "nothing was written meanwhile"
+    assert length(lone_ridge) == before + 150
+
+
+def test_a_link_that_was_added_past_the_head_is_found(chained: Cast) -> None:
+    top = length(chained)
+    planted = (
+        "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body) "
+        "VALUES (%(id)s, %(tenant)s, 'test.planted', now(), 'web', '', '', '{}')"
+    )
+    link = (
+        "INSERT INTO ledger_auditlink (id, tenant_id, seq, event_id, hash) "
+        "VALUES (%(id)s, %(tenant)s, %(seq)s, %(id)s, repeat('b', 64))"
+    )
+    with chained.scope():
+        _without_triggers([planted, link], id=tenancy.new_id(), tenant=chained.tenant_id, seq=top + 1)
+    with chained.scope():
+        assert audit.verify() == audit.ChainState(top, top + 1, "head")
+
+
 def test_a_writer_waits_only_at_the_end_of_another(lone_ridge: Cast) -> None:
     """The head is locked by the last statement before the commit: while one transaction works, another commits."""
     done: list[int] = []

@@ -34,13 +34,13 @@ def any_by_ref(ref: str, *, trashed: bool = False) -> BusinessModel:
     wanted = ref.strip().upper()
     found = [
         model.objects.filter(ref=wanted, deleted_at__isnull=not trashed)
-        .annotate(kind=Value(kind, CharField()))
-        .values_list("kind", "pk")
+        .annotate(of_kind=Value(kind, CharField()))
+        .values_list("of_kind", "pk")
         for kind, model in RECORDS.items()
     ]
-    first = found[0].union(*found[1:], all=True).first()
-    if first is None:
+    first = list(found[0].union(*found[1:], all=True)[:1])
+    if not first:
         raise NotFound(_("There is no record %(ref)s.") % {"ref": ref.strip()[:24]}, ref=ref.strip()[:24])
-    kind, key = first
+    kind, key = first[0]
     row: BusinessModel = RECORDS[kind].objects.get(pk=key)
     return row

@@ -15,6 +15,7 @@ from ledger.actions.search_sources import NAMED, SOURCES, Found, open_documents
 from ledger.models import Membership
 
 MOST = 20
+RANK = {kind: place for place, kind in enumerate(SOURCES)}
 DOCUMENTS = ("quote", "invoice")
 DOCUMENTS_EACH = 5
 
@@ -73,7 +74,7 @@ def search_records(query: str, *, by: Membership, types: Iterable[str] = (), lim
         found = [one for one in found if one.strength is Strength.REF]
     if not types:
         found = _without_repeats(found)
-    found.sort(key=lambda one: (one.strength, one.name, one.ref))
+    found.sort(key=lambda one: (one.strength, RANK[one.kind], one.name, one.ref))
     shown = found[:limit]
     documents = open_documents({one.party_key for one in shown}, DOCUMENTS_EACH)
     hits = [

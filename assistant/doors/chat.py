@@ -158,12 +158,8 @@ def _not_taken(request: MemberRequest, conversation: Conversation, error: Domain
 
 def _since(request: MemberRequest, conversation: Conversation, seq: int) -> SafeString:
     """What this post changed, as the stream would send it: the page shows it without waiting for the stream."""
-    parts = (
-        frame.html
-        for frame in frames.of_changes(conversation, request.member, seq)
-        if frame.event in ("message", "turn")
-    )
-    return SafeString("").join(SafeString(part) for part in parts)
+    fresh = frames.of_changes(conversation, request.member, seq)
+    return frames.joined(frame.html for frame in fresh if frame.event in ("message", "turn"))
 
 
 def rehearsal() -> bool:

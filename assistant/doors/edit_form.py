@@ -60,7 +60,7 @@ def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]
         if kind == "boolean" and name in posted.getlist("present"):
             read_fields[name] = bool(posted.get(name))
         elif kind is not None and name in posted:
-            read_fields[name] = _value(kind, posted[name], required=name in required)
+            read_fields[name] = _value(kind, str(posted[name]), required=name in required)
     return read_fields
 
 
@@ -71,7 +71,7 @@ def read_all(made: Tool, posted: QueryDict) -> dict[str, Any]:
     for name in schema["properties"]:
         kind = _type(schema, name)
         if kind is not None and posted.get(name, "").strip():
-            found[name] = _value(kind, posted[name], required=name in schema.get("required", []))
+            found[name] = _value(kind, str(posted[name]), required=name in schema.get("required", []))
     return found
 
 

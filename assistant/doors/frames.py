@@ -14,11 +14,12 @@ A partial's swap "place" (static/js/app.js) puts an element where the one with i
 """
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 from django.template.loader import render_to_string
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -40,7 +41,7 @@ class Frame:
 
     seq: int
     event: str
-    html: str
+    html: SafeString
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,10 @@ def text(message_id: uuid.UUID, at: int, ready: SafeString, tail: SafeString, *,
     )
 
 
+def joined(parts: Iterable[SafeString]) -> SafeString:
+    return format_html_join("", "{}", ((part,) for part in parts))
+
+
 def signed_out() -> str:
     return '<hx-partial hx-target="#status" hx-swap="none" data-code="signed_out"></hx-partial>'
 
@@ -180,7 +185,7 @@ def _turn(conversation: Conversation, reader: Membership, section: Section, item
     ]
     if not state.busy:
         parts += [announce(_answer(item.row)), counts(conversation, reader)]
-    made = [Frame(item.seq, item.event, SafeString("").join(parts))]
+    made = [Frame(item.seq, item.event, joined(parts))]
     if state.status in PROBLEMS:
         html = format_html(
             '<hx-partial hx-target="#status" hx-swap="none" data-turn="{}" data-code="{}"></hx-partial>',
@@ -231,4 +236,4 @@ def counts(conversation: Conversation, reader: Membership) -> SafeString:
     parts.append(format_html('<hx-partial hx-target="#composer-note" hx-swap="innerHTML">{}</hx-partial>', note))
     parts.append(format_html('<hx-partial hx-target="#heading" hx-swap="textContent">{}</hx-partial>', title))
     parts.append(format_html("<title>{}{} – Aval</title>", number, title))
-    return SafeString("").join(parts)
+    return joined(parts)

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from assistant.agent import lines
 from assistant.doors import markdown, wording
 from assistant.doors.shapes import Card
-from assistant.models import Message, PendingAction, Status, ToolCall, Turn
+from assistant.models import OPEN, Message, PendingAction, ToolCall, Turn
 
 LAST = 10**12
 """The place of what always stands at the end."""
@@ -126,10 +126,10 @@ def items_of(
                 first.pk,
             )
         )
-    places = {call.action_id: call.message_id for call in calls if call.action_id}
     positions = {message.pk: message.position for message in messages}
+    places = {call.action_id: positions.get(call.message_id, 0) for call in calls if call.action_id}
     for number, action in enumerate(actions):
-        place = positions.get(places.get(action.pk)) or _position_at(messages, action)
+        place = places.get(action.pk) or _position_at(messages, action)
         items.append(card_item(cards_of[action.pk], action, place * 100 + 1 + number))
     items.append(Item("state", f"state-{turn.pk}", LAST, turn.seq, _state(turn), "turn", turn.pk))
     return items
@@ -140,7 +140,8 @@ def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tupl
     by_message: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
     for call in calls:
         by_message[call.message_id].append(call)
-    first, run = None, []
+    first: Message | None = None
+    run: list[ToolCall] = []
     for message in spoken:
         own = by_message[message.pk]
         put_up = any(call.action_id for call in own)
@@ -180,8 +181,8 @@ def _step(call: ToolCall) -> Step:
         ToolCall.Status.SKIPPED: "is-skipped",
     }.get(ToolCall.Status(call.status), "is-put")
     label = wording.tool_label(call.name)
-    if call.action_id:
-        waits = call.action.status in (Status.PENDING, Status.AWAITING_SECOND)
+    if call.action is not None:
+        waits = call.action.status in OPEN
         state = "is-waiting" if waits else "is-put"
         label = _("Stopped before this: %(deed)s") % {"deed": label}
     return Step(label, ", ".join(str(ref) for ref in call.touched), state)

@@ -62,19 +62,20 @@ async def in_thread(read: Callable[..., Answer], *args: object) -> Answer:
 def viewer_of(request: HttpRequest) -> Viewer | None:
     """The signed-in member behind a request, outside any scope; None for a stranger."""
     company_id = chosen_company(request)
-    if company_id is None or request.session.session_key is None:
+    user = request.user
+    if company_id is None or request.session.session_key is None or not user.is_authenticated:
         return None
     with tenancy.tenant(company_id):
-        member = Membership.objects.filter(user_id=request.user.pk, active=True).first()
+        member = Membership.objects.filter(user_id=user.pk, active=True).first()
         company = Company.objects.get(pk=company_id)
     if member is None:
         return None
     return Viewer(
-        user_id=request.user.pk,
+        user_id=user.pk,
         member_id=member.pk,
         tenant_id=company_id,
         session_key=request.session.session_key,
-        language=request.user.language,
+        language=user.language,
         zone=member.timezone or company.timezone,
     )
 

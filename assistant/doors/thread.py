@@ -13,7 +13,7 @@ from django.db.models import Max, OuterRef, Q, Subquery
 
 from assistant.doors import cards
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of
-from assistant.models import Conversation, Decision, Message, PendingAction, Status, ToolCall, Turn
+from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
 from ledger.models import Membership
 
 TURNS_ON_A_PAGE = 30
@@ -104,11 +104,7 @@ def _at_home(messages: Any) -> Any:
 
 
 def _shown_before(action: PendingAction) -> PendingAction | None:
-    return (
-        action.edited_from
-        if action.edited_from_id and action.status in (Status.PENDING, Status.AWAITING_SECOND)
-        else None
-    )
+    return action.edited_from if action.edited_from_id and action.status in OPEN else None
 
 
 def busy(conversation: Conversation) -> Turn | None:

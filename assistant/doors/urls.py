@@ -1,12 +1,12 @@
 """The addresses of the chat: other programs hold on to them (docs/interfaces.md)."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from assistant.doors import api, chat, deciding, proposing, stream
 
 app_name = "chat"
 
-on_action = [
+on_action: list[URLPattern] = [
     path("", deciding.action, name="action"),
     path("confirm", deciding.confirm, name="action_confirm"),
     path("edit", deciding.edit, name="action_edit"),
@@ -18,7 +18,7 @@ on_action = [
     path("document.pdf", deciding.document, name="action_document"),
     path("page.png", deciding.page, name="action_page"),
 ]
-on_conversation = [
+on_conversation: list[URLPattern | URLResolver] = [
     path("", chat.conversation, name="conversation"),
     path("messages", chat.messages, name="messages"),
     path("events", stream.events, name="events"),
@@ -26,7 +26,7 @@ on_conversation = [
     path("retry", chat.retry, name="retry"),
     path("actions/<uuid:action_id>/", include(on_action)),
 ]
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("c/", chat.conversations, name="list"),
     path("c/desk/propose/<slug:tool>/", proposing.propose, name="propose"),
     path("c/<uuid:conversation_id>/", include(on_conversation)),

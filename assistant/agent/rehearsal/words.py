@@ -100,9 +100,9 @@ def decimal_text(number: str, language: str, places: int = 2) -> str:
 
 
 def phone_in(text: str) -> str:
-    for found in PHONE.findall(without_refs(text)):
-        if 8 <= len(re.sub(r"\D", "", found)) <= 15:
-            return found.strip()
+    for found in PHONE.finditer(without_refs(text)):
+        if 8 <= len(re.sub(r"\D", "", found[0])) <= 15:
+            return str(found[0]).strip()
     return ""
 
 

@@ -15,7 +15,6 @@ from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -78,28 +77,32 @@ def public(view: PageView) -> Callable[..., HttpResponse]:
     """Find the offer of a token, enter its company's scope and its client's language; unknown and closed: 404."""
 
     @csrf_exempt
-    @never_cache
     @wraps(view)
     def entered(request: HttpRequest, token: str) -> HttpResponse:
-        link = links.find_link(PublicLink.Kind.QUOTE, token)
-        if link is None:
-            raise Http404
-        with audit.entering(Via.PORTAL, request.META.get("REMOTE_ADDR", "")), tenancy.tenant(link.tenant_id):
-            offer = _offer(link, token)
-            language = locales.language_of(offer.locale)
-            with (
-                timezone.override(zoneinfo.ZoneInfo(offer.company.timezone)),
-                translation.override(language),
-            ):
-                response = view(request, offer)
+        try:
+            response = _entered(request, token, view)
+        except Http404:
+            response = render(request, "public/unknown.html", status=404)
         response["Referrer-Policy"] = "no-referrer"
         response["X-Robots-Tag"] = "noindex, nofollow"
         response["Cache-Control"] = "no-store, private"
-        response["Content-Language"] = language
         return response
 
     entered.outside_tenant = True  # type: ignore[attr-defined]
     return entered
+
+
+def _entered(request: HttpRequest, token: str, view: PageView) -> HttpResponse:
+    link = links.find_link(PublicLink.Kind.QUOTE, token)
+    if link is None:
+        raise Http404
+    with audit.entering(Via.PORTAL, request.META.get("REMOTE_ADDR", "")), tenancy.tenant(link.tenant_id):
+        offer = _offer(link, token)
+        language = locales.language_of(offer.locale)
+        with timezone.override(zoneinfo.ZoneInfo(offer.company.timezone)), translation.override(language):
+            response = view(request, offer)
+    response["Content-Language"] = language
+    return response
 
 
 @require_safe

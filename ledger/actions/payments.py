@@ -219,11 +219,11 @@ def _named(client: Client, allocations: Sequence[tuple[Invoice, int]], amount_ce
         if invoice.client_id != client.pk:
             sentence = _("%(ref)s is not an invoice of %(client)s.") % {"ref": invoice.ref, "client": client.ref}
             raise DomainError("INVOICE_OF_ANOTHER", sentence, invoice=invoice.ref)
+        _require_payable(invoice)
         if invoice.pk in seen or cents <= 0:
             sentence = _("Name %(ref)s once, with an amount above zero.") % {"ref": invoice.ref}
             raise DomainError("BAD_ALLOCATION", sentence, invoice=invoice.ref)
         seen.add(invoice.pk)
-        _require_payable(invoice)
         if cents > invoice.balance_cents:
             raise _too_much(invoice, cents)
     total = sum(cents for _invoice, cents in allocations)

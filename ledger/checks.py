@@ -47,7 +47,7 @@ def check_translations_are_compiled(**_kwargs: Any) -> list[CheckMessage]:
 @register("aval", deploy=True)
 def check_static_files_are_collected(**_kwargs: Any) -> list[CheckMessage]:
     """In production pages name files by the manifest that collectstatic writes; without it each page would fail."""
-    if settings.DEBUG or (settings.STATIC_ROOT / "staticfiles.json").exists():
+    if settings.STATIC_ROOT is None or (settings.STATIC_ROOT / "staticfiles.json").exists():
         return []
     return [Error("Static files are not collected.", hint="Run manage.py collectstatic --no-input.", id="aval.E004")]
 

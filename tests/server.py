@@ -29,13 +29,14 @@ def start() -> str:
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert process.stdin is not None and process.stdout is not None
+    pipe = process.stdin
+    assert pipe is not None and process.stdout is not None
     address = process.stdout.readline().strip()
     if not address:
         raise RuntimeError("the throw-away PostgreSQL did not start; its words are above")
 
     def stop() -> None:
-        process.stdin.close()
+        pipe.close()
         process.wait(60)
 
     atexit.register(stop)

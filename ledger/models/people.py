@@ -38,7 +38,7 @@ class User(AbstractUser):
     """A person's sign-in; what they may do is on their memberships. On the closed list of tables without a policy."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    username = None  # type: ignore[assignment,misc]
+    username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
     email = models.EmailField(_("e-mail"), unique=True)
@@ -46,7 +46,7 @@ class User(AbstractUser):
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
-    objects = UserManager()
+    objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
         constraints = (models.UniqueConstraint(Lower("email"), name="user_email"),)

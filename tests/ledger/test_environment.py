@@ -18,20 +18,20 @@ def test_an_empty_variable_counts_as_not_set() -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "ten", "²", "1e3"])
 def test_a_number_that_is_none_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="^PORT is .* whole number above zero"):
+    with pytest.raises(ImproperlyConfigured, match=r"^PORT is .* whole number above zero"):
         Environment({"PORT": text}).number("PORT", 8000)
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "0", "-0.1", "soon"])
 def test_seconds_that_are_none_are_refused_by_name(text: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="^AVAL_QUEUE_POLL is"):
+    with pytest.raises(ImproperlyConfigured, match=r"^AVAL_QUEUE_POLL is"):
         Environment({"AVAL_QUEUE_POLL": text}).seconds("AVAL_QUEUE_POLL", 0.03)
 
 
 def test_a_flag_knows_its_words_only() -> None:
     words = {"1": True, "Yes": True, "on": True, "0": False, "FALSE": False, "off": False}
     assert {word: Environment({"DEBUG": word}).flag("DEBUG", False) for word in words} == words
-    with pytest.raises(ImproperlyConfigured, match="^DEBUG is 'maybe'"):
+    with pytest.raises(ImproperlyConfigured, match=r"^DEBUG is 'maybe'"):
         Environment({"DEBUG": "maybe"}).flag("DEBUG", False)
 
 
@@ -46,13 +46,13 @@ def test_the_development_key_is_made_once_and_is_its_owners_alone(tmp_path: Path
 
 def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ImproperlyConfigured, match="^AVAL_DATA_DIR .* cannot be used: Not a directory"):
+    with pytest.raises(ImproperlyConfigured, match=r"^AVAL_DATA_DIR .* cannot be used: Not a directory"):
         development_key(tmp_path / "file" / "var")
 
 
 @pytest.mark.parametrize("url", ["sqlite:///db", "mysql://h/db", "aval", "postgresql://aval@host:port/db"])
 def test_only_postgresql_is_a_database_here(url: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="^DATABASE_URL"):
+    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL"):
         database("DATABASE_URL", url, pool=0, behind_bouncer=False)
 
 
@@ -79,5 +79,5 @@ def test_mail_addresses_say_how_the_line_is_protected() -> None:
 
 @pytest.mark.parametrize("url", ["relay:25", "http://relay", "smtp://", "smtp://relay:port"])
 def test_a_mail_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="^EMAIL_URL"):
+    with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL"):
         mail(url)

@@ -44,7 +44,7 @@ def test_an_empty_environment_is_a_development_machine_that_only_itself_can_reac
 
 @pytest.mark.parametrize("sign", ["SECRET_KEY", "DATABASE_URL", "AVAL_HOSTS", "ALLOWED_HOSTS"])
 def test_any_sign_of_production_turns_the_development_form_off(load: Load, sign: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="^(SECRET_KEY|AVAL_HOSTS) is not set"):
+    with pytest.raises(ImproperlyConfigured, match=r"^(SECRET_KEY|AVAL_HOSTS) is not set"):
         load(**{sign: "postgresql://h/x"})
 
 
@@ -77,7 +77,7 @@ def test_production_is_encrypted_from_end_to_end(load: Load) -> None:
     ],
 )
 def test_half_a_setting_is_refused_by_name(load: Load, variables: dict[str, str], named: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=f"^{named} "):
+    with pytest.raises(ImproperlyConfigured, match=rf"^{named} "):
         load(**PRODUCTION, **variables)
 
 
@@ -112,7 +112,11 @@ def test_a_refusal_to_start_is_one_line_and_not_a_traceback(entry: list[str]) ->
 
 
 def test_the_worker_process_is_known_by_its_command() -> None:
-    code = "import manage, os, sys; sys.argv = ['manage.py', 'qcluster', '--help']\ntry: manage.main()\nexcept SystemExit: print(os.environ['AVAL_PROCESS'])"
+    code = (
+        "import manage, os, sys; sys.argv = ['manage.py', 'qcluster', '--help']\n"
+        "try: manage.main()\n"
+        "except SystemExit: print(os.environ['AVAL_PROCESS'])"
+    )
     environment = {"PATH": os.environ["PATH"], **PRODUCTION}
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert result.stdout.splitlines()[-1] == "worker"

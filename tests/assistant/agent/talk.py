@@ -170,7 +170,7 @@ def talking(*steps: dict[str, Any], cast: Cast | None = None, **settings: Any) -
     with cast.scope():
         client = casts.john_smith(cast)
         conversation = inbox.new_conversation(by=cast.owner)
-    stage = Stage(*steps, **settings)
+    stage = Stage(*steps, **{"developer_role": True} | settings)
     try:
         yield Talk(cast, conversation, client, stage)
     finally:

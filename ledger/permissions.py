@@ -38,6 +38,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "record_payment": BOOKS,
     "refund_payment": BOOKS,
     "manage_price_book": STAFF,
+    "import_records": HEADS,
     "pause_agent": HEADS,
     "change_settings": HEADS,
     "manage_members": HEADS,

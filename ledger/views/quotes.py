@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from ledger import permissions
+from ledger import links, permissions
 from ledger.actions.quote_documents import file_name, preview_quote_pdf, without_bytes
 from ledger.actions.quote_sending import SENDABLE
 from ledger.actions.quotes import revise_quote
 from ledger.errors import DomainError
-from ledger.models import Acceptance, Quote, QuoteRevision, StoredDocument
+from ledger.models import Acceptance, PublicLink, Quote, QuoteRevision, StoredDocument
 from ledger.text import search_key
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.files import pdf_response, picture_response, stored
@@ -66,6 +66,7 @@ def quote(request: MemberRequest, ref: str) -> HttpResponse:
         "totals": revision.totals(lines),
         "acceptance": Acceptance.objects.filter(revision__quote=found).first(),
         "mails": list(revision.messages.order_by("-created_at")[:20]),
+        "client_page": _client_page(revision),
         "key": uuid.uuid4(),
         "can_send": may["send_quote"] and is_current and found.status in SENDABLE,
         "can_delete": may["delete_quote"] and found.status in Quote.DELETABLE,
@@ -111,6 +112,16 @@ def pdf(request: MemberRequest, ref: str, sha256: str) -> HttpResponse:
 def page(request: HttpRequest, ref: str, sha256: str) -> HttpResponse:
     """Its first page as a picture."""
     return picture_response(request, _document(_quote(ref), sha256))
+
+
+def _client_page(revision: QuoteRevision) -> str:
+    """The address that the client has, as long as it opens something."""
+    if revision.sent_at is None:
+        return ""
+    link = PublicLink.objects.filter(
+        kind=PublicLink.Kind.QUOTE, object_id=revision.pk, tenant_id=revision.tenant_id, closed_at=None
+    ).first()
+    return links.address_of(link) if link else ""
 
 
 def _quote(ref: str) -> Quote:

@@ -106,7 +106,9 @@ class OperatorSite(admin.AdminSite):
         guarded = super().admin_view(view, cacheable)
 
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            if request.user.is_authenticated and not self.has_permission(request):
+            if not request.user.is_authenticated or not request.user.is_active:
+                return redirect_to_login(request.get_full_path())
+            if not self.has_permission(request):
                 raise Http404
             response: HttpResponse = guarded(request, *args, **kwargs)
             return response
@@ -128,7 +130,7 @@ class OperatorSite(admin.AdminSite):
 
     def choose(self, request: Any) -> HttpResponse:
         """Name a company to enter; the answer to a wrong name is a sentence, never a list."""
-        form = CompanyForm(request.POST or None)
+        form = CompanyForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
                 company_id = operators.find_company(form.cleaned_data["company"], form.cleaned_data["slug"])

@@ -60,7 +60,6 @@ class InvoiceAdmin(ReadingAdmin):
         column("created_at", _("Made")),
     )
     list_filter = (("status", titled(_("Status"))),)
-    list_select_related = ("client",)
     search_fields = ("ref", "draft_ref", "title", "search")
     ordering = ("-created_at", "-id")
     inlines = (Lines, PaidBy)
@@ -99,7 +98,7 @@ class InvoiceAdmin(ReadingAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invoice]:
         """Without the document's bytes."""
-        whole = super().get_queryset(request).select_related("settings", "document")
+        whole = super().get_queryset(request).select_related("client", "settings", "document")
         return whole.defer("document__content", "document__preview")
 
 

@@ -121,7 +121,6 @@ class QuoteRevisionAdmin(ReadingAdmin):
         column("sent_at", _("Sent")),
     )
     list_filter = (("status", titled(_("Status"))),)
-    list_select_related = ("quote",)
     ordering = ("-created_at", "-id")
     inlines = (Lines, Acceptances)
     rows = (

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import display_for_value
+from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
@@ -153,6 +154,13 @@ class OperatorAdmin(StaffOnly, admin.ModelAdmin):
         if found is None:
             raise Http404
         return found
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list; a filter by what no column can hold ("year 99999") is a bad request."""
+        try:
+            return super().get_changelist_instance(request)
+        except (ValueError, OverflowError) as error:
+            raise BadRequest("a filter that no column can answer") from error
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         """A whole id finds its row; anything else is sought in `search_fields`."""

@@ -43,7 +43,7 @@ class KnobForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def knobs(request: Any) -> HttpResponse:
     """The knobs as they stand; POST turns one."""
-    form = KnobForm(request.POST or None)
+    form = KnobForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         _turn(request, **form.cleaned_data)
         messages.success(request, _("From now on the sandbox behaves so."))

@@ -24,6 +24,7 @@ SOURCES = ("ledger", "assistant", "templates")
 KEYWORDS: dict[str, Any] = DEFAULT_KEYWORDS | {
     "gettext_lazy": None,
     "gettext_noop": None,
+    "lazy": None,  # gettext_lazy, in a module that needs both
     "ngettext_lazy": (1, 2),
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),

@@ -1,5 +1,6 @@
 """Finding, updating and judging translations, on a small project."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ from tests.server import ROOT
 from workshop import messages
 
 PYTHON = """
-from django.utils.translation import gettext as _, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext as _, gettext_lazy, gettext_lazy as lazy, ngettext, pgettext
 _("Send quote")
+lazy("Later")
 gettext_lazy("Refused: %(why)s")
 ngettext("%(count)s card", "%(count)s cards", 2)
 pgettext("verb", "Open")
@@ -27,6 +29,7 @@ PAGE = """{% load i18n %}
 """
 TRANSLATED = {
     "Send quote": "Enviar orçamento",
+    "Later": "Mais tarde",
     "Refused: %(why)s": "Recusado: %(why)s",
     "Welcome": "Bem-vindo",
     "Open": "Abrir",
@@ -100,3 +103,17 @@ def test_an_update_keeps_what_was_translated(project: Path) -> None:
 def test_every_template_and_module_of_the_product_can_be_read() -> None:
     assert len(list(messages.found_messages())) > 100
     assert messages.ROOT == ROOT
+
+
+def test_no_module_marks_messages_by_a_name_that_extraction_does_not_know() -> None:
+    names = {
+        alias.asname or alias.name
+        for folder in ("ledger", "assistant")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation"
+        for alias in node.names
+        if "gettext" in alias.name
+    }
+    assert {"_", "lazy"} <= names
+    assert names - messages.KEYWORDS.keys() == set()

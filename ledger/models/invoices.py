@@ -8,6 +8,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.cents import Rounding
 from ledger.models.base import BusinessModel
@@ -50,12 +51,12 @@ class Invoice(BusinessModel):
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")
         ISSUED = "issued", _("Issued")
-        SENT = "sent", _("Sent")
-        VIEWED = "viewed", _("Viewed")
+        SENT = "sent", pgettext_lazy("invoice", "Sent")
+        VIEWED = "viewed", pgettext_lazy("invoice", "Viewed")
         PARTIALLY_PAID = "partially_paid", _("Partially paid")
-        PAID = "paid", _("Paid")
+        PAID = "paid", pgettext_lazy("invoice", "Paid")
         VOID = "void", _("Void")
-        WRITTEN_OFF = "written_off", _("Written off")
+        WRITTEN_OFF = "written_off", pgettext_lazy("invoice", "Written off")
 
     class Part(models.TextChoices):
         """How much of its quote an invoice bills: all of it, a percentage, or what the parts before left (H06)."""

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.models.audit import APPEND_ONLY
 from ledger.models.base import BusinessModel
@@ -46,19 +47,19 @@ class ClientMessage(BusinessModel):
 
     class Direction(models.TextChoices):
         OUT = "out", _("Sent by us")
-        IN = "in", _("Received")
+        IN = "in", pgettext_lazy("message", "Received")
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")
         SENDING = "sending", _("Sending")
-        SENT = "sent", _("Sent")
+        SENT = "sent", pgettext_lazy("message", "Sent")
         DELIVERED = "delivered", _("Delivered")
         READ = "read", _("Read")
-        BOUNCED = "bounced", _("Bounced")
+        BOUNCED = "bounced", pgettext_lazy("message", "Bounced")
         FAILED = "failed", _("Not sent")
         UNKNOWN = "unknown", _("Not known if sent")
         DISCARDED = "discarded", _("Discarded")
-        RECEIVED = "received", _("Received")
+        RECEIVED = "received", pgettext_lazy("message", "Received")
 
     class Kind(models.TextChoices):
         FREE = "free", _("Message")
@@ -174,10 +175,10 @@ class DeliveryEvent(TenantModel):
 
     class Kind(models.TextChoices):
         SENDING = "sending", _("Handed over")
-        SENT = "sent", _("Sent")
+        SENT = "sent", pgettext_lazy("message", "Sent")
         DELIVERED = "delivered", _("Delivered")
         READ = "read", _("Read")
-        BOUNCED = "bounced", _("Bounced")
+        BOUNCED = "bounced", pgettext_lazy("message", "Bounced")
         FAILED = "failed", _("Not sent")
         UNKNOWN = "unknown", _("Not known if sent")
         COMPLAINED = "complained", _("Marked as spam")

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.tenancy import TenantForeignKey, TenantModel, new_id
 
@@ -69,7 +70,7 @@ class Access(models.Model):
 
 
 class Role(models.TextChoices):
-    OWNER = "owner", _("Owner")
+    OWNER = "owner", pgettext_lazy("role", "Owner")
     ADMIN = "admin", _("Admin")
     OFFICE = "office", _("Office")
     SALES = "sales", _("Sales")

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger import money
 from ledger.cents import Rounding
@@ -51,8 +52,8 @@ class QuoteRevision(TenantModel):
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")
-        SENT = "sent", _("Sent")
-        SUPERSEDED = "superseded", _("Replaced")
+        SENT = "sent", pgettext_lazy("revision", "Sent")
+        SUPERSEDED = "superseded", pgettext_lazy("revision", "Replaced")
         DROPPED = "dropped", _("Dropped")
 
     quote = TenantForeignKey(Quote, related_name="revisions")

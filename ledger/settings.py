@@ -203,6 +203,7 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 _STATIC_STORAGE = "django.contrib.staticfiles.storage.StaticFilesStorage"
 _MANIFEST_STORAGE = "whitenoise.storage.CompressedManifestStaticFilesStorage"
 STORAGES = {

@@ -1,0 +1,244 @@
+"""Measure the product's own share, in one run beside its floor.
+
+    bin/bench            embedded engines
+    AVAL_BENCH_REDIS=redis://… bin/bench     with Redis as the channel layer too
+
+1. Post to first text: 20 turns spread over a second; from the post to the first text on the page's event stream, less
+   the model's own first token, which is read from the same endpoint directly at the same pace.
+2. Click to receipt: confirm an e-mail (sandbox mail, no undo window) until the receipt is on the stream; beside it the
+   same decision as bare SQL.
+3. Queries of a turn and of a click, counted.
+"""
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+
+import django
+
+django.setup()
+
+import httpx
+import psycopg
+from django.db import connection
+
+from assistant.gate import proposals
+from assistant.models import Conversation, PendingAction
+from assistant.tools import registry
+from assistant.tools.registry import Context
+from ledger import tenancy
+from ledger.actions.company import change_settings
+from tests.cast import Cast, john_smith, lone_ridge
+from tests.database import TestDatabase
+from tests.processes import Processes
+from tests.support.signing_in import signed_in
+
+TURNS, CLICKS = 20, 30
+QUESTION = "hello"
+
+
+def main() -> int:
+    database = TestDatabase()
+    with tempfile.TemporaryDirectory(prefix="aval-bench-") as folder:
+        database.make()
+        try:
+            layers = [("embedded", {})]
+            if redis := os.environ.get("AVAL_BENCH_REDIS", ""):
+                layers.append(("redis", {"REDIS_URL": redis}))
+            for name, engine in layers:
+                with running(folder, engine) as (web, model, counter):
+                    print(f"\n{name} engines, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+                    asyncio.run(measure(web, model, counter))
+        finally:
+            connection.close()
+            database.drop()
+    return 0
+
+
+@contextmanager
+def running(folder: str, engine: dict[str, str]) -> Iterator[tuple[str, str, Path]]:
+    """The three processes and a rehearsal model of their own, with queries counted into a file."""
+    counter = Path(folder) / f"queries-{uuid.uuid4().hex[:6]}"
+    own = Processes(os.environ["DATABASE_URL"], Path(folder))
+    try:
+        model = own.run("model", ["-m", "assistant.agent.rehearsal", "--port", "0", "--print-port"])
+        model.wait_for(lambda: model.output.strip() != "")
+        endpoint = f"http://127.0.0.1:{model.output.split()[-1].strip()}/v1"
+        shared = engine | {
+            "DJANGO_SETTINGS_MODULE": "workshop.bench_settings",
+            "AVAL_COUNT_FILE": str(counter),
+            "OPENAI_BASE_URL": endpoint,
+            "OPENAI_API_KEY": "bench",
+            "OPENAI_MODEL": "rehearsal",
+        }
+        own.agent(**shared)
+        own.worker(**shared)
+        yield own.web(**shared).url, endpoint, counter
+    finally:
+        own.stop()
+
+
+async def measure(web: str, endpoint: str, counter: Path) -> None:
+    office = await asyncio.to_thread(lone_ridge)
+    await turns(web, endpoint, office, rounds=1)
+    floor, product = await turns(web, endpoint, office, rounds=3)
+    own = [seconds - statistics.median(floor) for seconds in product]
+    line("model's own first token (floor)", floor)
+    line("post to first text, over the floor", own, "bar: p50 under 30, p95 under 80")
+    before = queries(counter)
+    conversation = await asyncio.to_thread(new_conversation, office)
+    async with await client(office) as http:
+        await one_turn(http, web, conversation, 0)
+    await asyncio.sleep(1)
+    print(f"  queries of a turn of one model call: {queries(counter) - before}")
+    receipts, queried = await clicks(web, office, counter)
+    line("decision as bare SQL (floor)", await asyncio.to_thread(bare_decisions, office))
+    line("click to receipt, sandbox mail", receipts, "bar: p50 under 150")
+    print(f"  queries of a click and its execution: {queried}")
+
+
+async def turns(web: str, endpoint: str, office: Cast, *, rounds: int) -> tuple[list[float], list[float]]:
+    """First text in seconds: from the endpoint directly, and through the product, in turn."""
+    floor: list[float] = []
+    product: list[float] = []
+    for _ in range(rounds):
+        conversations = await asyncio.to_thread(lambda: [new_conversation(office) for _ in range(TURNS)])
+        async with await client(office) as http:
+            direct = [first_token(http, endpoint, number / TURNS) for number in range(TURNS)]
+            floor += await asyncio.gather(*direct)
+            through = [one_turn(http, web, c, number / TURNS) for number, c in enumerate(conversations)]
+            product += await asyncio.gather(*through)
+    return floor, product
+
+
+async def client(office: Cast) -> httpx.AsyncClient:
+    """A browser of Dana's, signed in."""
+    cookies, headers = await asyncio.to_thread(signed_in, office.dana)
+    limits = httpx.Limits(max_connections=200)
+    return httpx.AsyncClient(cookies=cookies, headers=headers, timeout=30, limits=limits)
+
+
+def new_conversation(office: Cast) -> uuid.UUID:
+    with office.scope():
+        return Conversation.objects.create(starter=office.dana).pk
+
+
+async def first_token(http: httpx.AsyncClient, endpoint: str, wait: float) -> float:
+    await asyncio.sleep(wait)
+    body = {"model": "rehearsal", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+    started = time.perf_counter()
+    async with http.stream("POST", f"{endpoint}/chat/completions", json=body) as answer:
+        async for row in answer.aiter_lines():
+            if '"content":"' in row.replace(" ", "") and '"content":""' not in row.replace(" ", ""):
+                return time.perf_counter() - started
+    raise RuntimeError("the model said nothing")
+
+
+async def one_turn(http: httpx.AsyncClient, web: str, conversation: uuid.UUID, wait: float) -> float:
+    """Seconds from the post to the first text on the stream, which is open before."""
+    ready, posted = asyncio.Event(), 0.0
+
+    async def listen() -> float:
+        async with http.stream("GET", f"{web}/c/{conversation}/events?after=0") as stream:
+            ready.set()
+            async for row in stream.aiter_lines():
+                if row == "event: text":
+                    return time.perf_counter()
+        raise RuntimeError("the stream ended")
+
+    listening = asyncio.create_task(listen())
+    await ready.wait()
+    await asyncio.sleep(0.3 + wait)
+    posted = time.perf_counter()
+    form = {"text": QUESTION, "key": str(uuid.uuid4())}
+    answer = await http.post(f"{web}/c/{conversation}/messages", data=form, headers={"HX-Request": "true"})
+    answer.raise_for_status()
+    return await asyncio.wait_for(listening, 20) - posted
+
+
+async def clicks(web: str, office: Cast, counter: Path) -> tuple[list[float], int]:
+    """Seconds from the click to the receipt on the stream, one after another; and the queries of the last."""
+    found: list[float] = []
+    spent = 0
+    async with await client(office) as http:
+        for number in range(CLICKS):
+            action = await asyncio.to_thread(proposed, office, number)
+            ready = asyncio.Event()
+
+            async def listen(card: PendingAction = action, ready: asyncio.Event = ready) -> float:
+                address = f"{web}/c/{card.conversation_id}/events?after={card.seq}"
+                async with http.stream("GET", address) as stream:
+                    ready.set()
+                    async for row in stream.aiter_lines():
+                        if "is-done" in row:
+                            return time.perf_counter()
+                raise RuntimeError("the stream ended")
+
+            listening = asyncio.create_task(listen())
+            await ready.wait()
+            await asyncio.sleep(0.2)
+            before, clicked = queries(counter), time.perf_counter()
+            address = f"{web}/c/{action.conversation_id}/actions/{action.pk}/confirm"
+            answer = await http.post(address, data={"hash": action.digest}, headers={"HX-Request": "true"})
+            answer.raise_for_status()
+            found.append(await asyncio.wait_for(listening, 20) - clicked)
+            spent = queries(counter) - before
+    return found, spent
+
+
+def proposed(office: Cast, number: int) -> PendingAction:
+    """A card of an e-mail to a client of the office, with no undo window."""
+    with office.scope():
+        if not number:
+            change_settings(by=office.dana, changes={"undo_seconds": {"send_email": 0}})
+        smith = john_smith(office)
+        chat = Conversation.objects.create(starter=office.dana)
+        ctx = Context(member=office.dana, company=office.company, language="en", conversation_id=chat.pk)
+        text = f'{{"party_ref": "{smith.ref}", "subject": "Friday", "body": "We come on Friday, letter {number}."}}'
+        return proposals.propose(ctx, registry.TOOLS["send_email"], text, conversation_id=chat.pk).action
+
+
+def bare_decisions(office: Cast) -> list[float]:
+    """The decision's own statements in one transaction each, by psycopg on one connection."""
+    actions = [proposed(office, number + 100) for number in range(CLICKS)]
+    found: list[float] = []
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as bare:
+        for action in actions:
+            started = time.perf_counter()
+            with bare.transaction():
+                bare.execute("SELECT set_config('app.tenant', %s, true)", [str(office.company.pk)])
+                bare.execute(
+                    "UPDATE assistant_pendingaction SET status = 'cancelled', closed_at = clock_timestamp()"
+                    " WHERE id = %s AND status = 'pending' AND digest = %s AND expires_at > clock_timestamp()",
+                    [action.pk, action.digest],
+                )
+                bare.execute(
+                    "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body)"
+                    " VALUES (%s, %s, 'action.cancelled', now(), 'bench', '', '', '{}')",
+                    [tenancy.new_id(), office.company.pk],
+                )
+            found.append(time.perf_counter() - started)
+    return found
+
+
+def queries(counter: Path) -> int:
+    return counter.stat().st_size if counter.exists() else 0
+
+
+def line(what: str, seconds: list[float], bar: str = "") -> None:
+    ordered = sorted(value * 1000 for value in seconds)
+    p50, p95 = statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    print(f"  {what:<38} p50 {p50:7.1f} ms   p95 {p95:7.1f} ms   n {len(ordered):<4} {bar}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

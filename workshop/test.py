@@ -1,0 +1,24 @@
+"""Run the tests by pytest, on two processes and a throw-away PostgreSQL; arguments go to pytest."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from workshop import messages
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def command(arguments: list[str]) -> list[str]:
+    """Two processes share the tests (those of a module stay together), unless -n says otherwise."""
+    spread = [] if any(word.startswith("-n") or word == "--pdb" for word in arguments) else ["-n", "2"]
+    return [sys.executable, "-m", "pytest", *spread, "--dist", "loadscope", *arguments]
+
+
+def main(arguments: list[str]) -> int:
+    messages.compile_all()
+    return subprocess.run(command(arguments), cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

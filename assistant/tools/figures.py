@@ -23,7 +23,9 @@ _AMOUNT = re.compile(
     r"|\b[0-9]{1,3}(?:[.,][0-9]{3})+(?:[.,][0-9]{2})?\b|\b[0-9]+[.,][0-9]{2}\b",
     re.IGNORECASE,
 )
-_DIGITS_DATE = re.compile(r"\b(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[/.][0-9]{1,2}(?:[/.][0-9]{2,4})?)\b")
+_DIGITS_DATE = re.compile(
+    r"\b(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}/[0-9]{1,2}(?:/[0-9]{2,4})?|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2,4})\b"
+)
 _MONTHS = {
     re.sub(r"\W", "", name.lower()): number
     for locale in LOCALES
@@ -54,9 +56,9 @@ def strange_figures(text: str, known: Known, locale: str) -> tuple[str, ...]:
     found: list[str] = []
     left = text
     for pattern, fits in (
+        (_PERCENT, lambda match: _percent(match[1], known)),
         (_WORDS_DATE, lambda match: _day_in_words(match, known)),
         (_DIGITS_DATE, lambda match: _day_in_digits(match[0], known)),
-        (_PERCENT, lambda match: _percent(match[1], known)),
         (_AMOUNT, lambda match: _amount(match[0], known, locale)),
     ):
         for match in pattern.finditer(left):

@@ -73,7 +73,7 @@ def database(django_db_blocker: DjangoDbBlocker) -> Iterator[TestDatabase]:
             own.make()
             connect(wrapper)
 
-        BaseDatabaseWrapper.ensure_connection = make_then_connect  # type: ignore[method-assign]
+        BaseDatabaseWrapper.ensure_connection = make_then_connect  # type: ignore[assignment, method-assign]
         yield own
         BaseDatabaseWrapper.ensure_connection = connect  # type: ignore[method-assign]
     own.drop()

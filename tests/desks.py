@@ -43,19 +43,35 @@ class Desk:
                 self.context(by), made, json.dumps(arguments), conversation_id=self.conversation.pk
             ).action
 
-    def confirm(self, action: PendingAction, *, by: Membership | None = None) -> Answer:
+    def confirm(self, action: PendingAction, *, by: Membership | None = None, **more: Any) -> Answer:
         click = Click(
             action_id=action.pk,
             conversation_id=action.conversation_id,
             by=by or self.cast.owner,
             shown_hash=action.digest,
+            **more,
         )
         with self.cast.scope():
             return approvals.confirm(click)
 
-    def run(self, action: PendingAction) -> PendingAction:
+    def reject(self, action: PendingAction, *, reason: str = "not now") -> Answer:
+        click = Click(
+            action_id=action.pk,
+            conversation_id=action.conversation_id,
+            by=self.cast.owner,
+            shown_hash=action.digest,
+            reason=reason,
+        )
+        with self.cast.scope():
+            return approvals.reject(click)
+
+    def run(self, action: PendingAction, **more: Any) -> PendingAction:
         """Confirm, and execute as the worker does."""
-        self.confirm(action)
+        self.confirm(action, **more)
+        return self.execute(action)
+
+    def execute(self, action: PendingAction) -> PendingAction:
+        """Execute as the worker does, its undo window over."""
         with self.cast.scope():
             PendingAction.objects.filter(pk=action.pk, status="scheduled").update(execute_after=action.created_at)
         execution.execute(self.cast.tenant_id, action.pk)

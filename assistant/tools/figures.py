@@ -4,7 +4,7 @@ Nothing is corrected: what the record does not have is named on the card, for th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -55,12 +55,13 @@ def strange_figures(text: str, known: Known, locale: str) -> tuple[str, ...]:
     text = plain(text)
     found: list[str] = []
     left = text
-    for pattern, fits in (
+    readers: list[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]]] = [
         (_PERCENT, lambda match: _percent(match[1], known)),
         (_WORDS_DATE, lambda match: _day_in_words(match, known)),
         (_DIGITS_DATE, lambda match: _day_in_digits(match[0], known)),
         (_AMOUNT, lambda match: _amount(match[0], known, locale)),
-    ):
+    ]
+    for pattern, fits in readers:
         for match in pattern.finditer(left):
             if not fits(match):
                 found.append(match[0].strip())

@@ -33,7 +33,7 @@ def hand_over(reserved: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:
     company_id = uuid.UUID(reserved["company"])
     try:
         with tenancy.tenant(company_id):
-            mail = _composed(stored_message(reserved), key)
+            mail = _composed(stored_message(reserved), company_id, key)
         accepted = port.send(mail)
     except outcomes.Refused as refused:
         raise Refused(refused.code, refused.sentence) from refused
@@ -53,9 +53,9 @@ def look_up(reserved: dict[str, Any], key: uuid.UUID) -> Found | None:
     return None if accepted is None else Found({"provider": port.name, "provider_id": accepted.provider_id})
 
 
-def _composed(message: ClientMessage, key: uuid.UUID) -> MailMessage:
+def _composed(message: ClientMessage, company_id: uuid.UUID, key: uuid.UUID) -> MailMessage:
     return MailMessage(
-        company_id=message.tenant_id,
+        company_id=company_id,
         key=str(key),
         sender=message.sender,
         sender_name=message.sender_name,

@@ -109,7 +109,7 @@ def revise_quote(quote: Quote, *, by: Membership, reason: str = "") -> QuoteRevi
     settings = current_settings()
     last: QuoteRevision = quote.revisions.get(n=quote.revision)
     number = quote.revisions.aggregate(last=Max("n"))["last"] + 1
-    revision = QuoteRevision.objects.create(
+    revision: QuoteRevision = QuoteRevision.objects.create(
         quote=quote,
         n=number,
         settings=settings.version,

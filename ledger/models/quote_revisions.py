@@ -33,7 +33,7 @@ FATE = (
 )
 
 
-class QuoteRevisionManager(TenantManager):
+class QuoteRevisionManager(TenantManager["QuoteRevision"]):
     """Answers for several quotes at once."""
 
     def newest_of(self, quotes: Iterable[Quote]) -> "dict[uuid.UUID, QuoteRevision]":

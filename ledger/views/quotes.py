@@ -118,9 +118,7 @@ def _client_page(revision: QuoteRevision) -> str:
     """The address that the client has, as long as it opens something."""
     if revision.sent_at is None:
         return ""
-    link = PublicLink.objects.filter(
-        kind=PublicLink.Kind.QUOTE, object_id=revision.pk, tenant_id=revision.tenant_id, closed_at=None
-    ).first()
+    link = PublicLink.objects.filter(kind=PublicLink.Kind.QUOTE, object_id=revision.pk, closed_at=None).first()
     return links.address_of(link) if link else ""
 
 

@@ -135,6 +135,16 @@ def test_i11_whoever_asked_to_be_left_alone_gets_nothing(lone_ridge: Cast) -> No
         assert not SandboxDelivery.objects.exists()
 
 
+def test_a_rejected_e_mail_stays_as_a_draft(lone_ridge: Cast) -> None:
+    desk = office(lone_ridge)
+    action = desk.propose("send_email", party_ref="C-0001", **WORDS)
+    assert desk.reject(action).kind == "decided"
+    with lone_ridge.scope():
+        draft = ClientMessage.objects.get()
+        assert (draft.status, draft.subject, draft.body) == ("draft", WORDS["subject"], WORDS["body"])
+        assert not SandboxDelivery.objects.exists()
+
+
 def test_a_draft_is_kept_for_the_party_and_the_quote(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
         cedar_bend(lone_ridge)

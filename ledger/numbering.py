@@ -43,6 +43,8 @@ class Number(NamedTuple):
     serial: int
 
 
+CHOSEN_FORM = re.compile(r"\{YYYY\}|\{seq(?::0[2-8]d)?\}")
+
 _TAKE = """
     INSERT INTO ledger_sequence AS held (id, tenant_id, kind, series, next) VALUES (%s, %s, %s, %s, 2)
     ON CONFLICT (tenant_id, kind, series) DO UPDATE SET next = held.next + 1
@@ -70,10 +72,25 @@ def take(kind: str, series: str = "") -> Number:
     return Number(text.format(seq=serial), series, serial)
 
 
+def read_number(kind: str, text: str) -> Number:
+    """A number from books kept elsewhere as a Number: of the company's own series where it has its form, else of one
+    named by what stands before its last digits. Raises ValueError for a text that ends in no digits.
+    """
+    form = CHOSEN_FORM.sub(lambda part: r"([0-9]{4})" if part[0] == "{YYYY}" else r"([0-9]+)", _raw_format(kind))
+    own = re.fullmatch(form, text)
+    if own is not None:
+        *year, serial = own.groups()
+        return Number(text, "".join(year), int(serial))
+    other = re.fullmatch(r"(.{0,24}?)([0-9]{1,18})", text)
+    if other is None:
+        raise ValueError(text)
+    return Number(text, other[1], int(other[2]))
+
+
 def unknown_number(kind: str) -> str:
     """How a number of this kind will look while nobody knows it: INV-····."""
     text, _series = _format_of(kind, "")
-    return re.sub(r"\{seq(:0[2-8]d)?\}", "····", text)
+    return CHOSEN_FORM.sub("····", text)
 
 
 def next_number(kind: str, series: str = "") -> str:
@@ -88,10 +105,13 @@ def continue_from(kind: str, seq: int, series: str = "") -> None:
     _run(_CONTINUE, kind, series, seq)
 
 
+def _raw_format(kind: str) -> str:
+    text: str = FIXED[kind] if kind in FIXED else getattr(current_settings().values, CHOSEN[kind])
+    return text
+
+
 def _format_of(kind: str, series: str) -> tuple[str, str]:
-    if kind in FIXED:
-        return FIXED[kind], series
-    text: str = getattr(current_settings().values, CHOSEN[kind])
+    text = _raw_format(kind)
     if "{YYYY}" in text:
         year = str(dates.today(Company.objects.get(pk=current_tenant()).timezone).year)
         return text.replace("{YYYY}", year), f"{series}{year}"

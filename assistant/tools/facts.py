@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
 
-Kind = Literal["text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "changes"]
+Kind = Literal[
+    "text", "ref", "email", "money", "date", "datetime", "percent", "count", "long", "hash", "code", "changes"
+]
 
 
 def money(cents: int, currency: str) -> dict[str, Any]:
@@ -20,7 +22,8 @@ class Fact:
     """One line of a card. `name` is a word of the vocabulary; `value` fits `kind`:
 
     text, ref, email, long, hash: str · money: {"cents", "currency"} · date, datetime: ISO 8601 · percent: a decimal as
-    str · count: int · changes: a list of {"name", "kind", "before", "after"}. `marks` are words of the vocabulary
+    str · count: int · code: a word of the vocabulary's VALUES · changes: a list of {"name", "kind", "before", "after"},
+    where a name that is no word of the vocabulary (a ref) stands for itself. `marks` are words of the vocabulary
     about this fact ("new_address", "changed_recently", "same_as_last", "hidden_characters").
     """
 

@@ -20,6 +20,7 @@ Percent = Annotated[str, StringConstraints(pattern=r"^(100(\.0{1,2})?|[0-9]{1,2}
 FinePercent = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}(\.[0-9]{1,4})?$")]
 Quantity = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,7}(\.[0-9]{1,3})?$")]
 UnitPrice = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}(\.[0-9]{1,4})?$")]
+Day = Annotated[str, StringConstraints(max_length=10), Field(json_schema_extra={"format": "date"})]
 EmailText = Annotated[str, StringConstraints(max_length=254), Field(json_schema_extra={"format": "email"})]
 SubjectHint = Annotated[
     str, StringConstraints(max_length=120), Field(description="the owner's own words for what is meant, as said")

@@ -4,7 +4,6 @@ The number is taken last, under the row lock of its series, in the transaction t
 gives it back. Nothing is rendered and nobody is called while the series is held; a trial of the PDF comes before.
 """
 
-import re
 from dataclasses import replace
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
@@ -64,12 +63,12 @@ def bring_invoice(invoice: Invoice, *, by: Membership, number: str, issued_on: d
     """
     permissions.require(by, "send_invoice")
     held = locked_invoice(invoice)
-    digits = re.search(r"[0-9]+$", number)
-    if digits is None:
-        raise DomainError("BAD_NUMBER", _("A number ends in digits: %(number)s.") % {"number": number[:24]})
+    try:
+        brought = numbering.read_number("invoice", columns.line(number, "number", 24))
+    except ValueError as wrong:
+        raise DomainError("BAD_NUMBER", _("A number ends in digits: %(number)s.") % {"number": number[:24]}) from wrong
     zone = ZoneInfo(columns.company().timezone)
     issued_at = datetime.combine(issued_on, time(9), tzinfo=zone)
-    brought = numbering.Number(number, "", int(digits[0]))
     paper = invoice_paper(held, BillDays(issued_on, due_on))
     return _numbered(held, brought, paper, by=by, issued_at=issued_at, brought=True)
 

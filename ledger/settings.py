@@ -19,6 +19,7 @@
 | OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL | the model's endpoint | the rehearsal model |
 | AVAL_REHEARSAL_SCRIPT | a scenario that the rehearsal model plays, for tests | none |
 | AVAL_AGENT_TURNS | turns that one agent process runs at the same time | 400 |
+| AVAL_LEASE_SECONDS | seconds after which work of a process that fell silent is taken up | 30 |
 | AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks | 2; 0.03 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
@@ -56,6 +57,8 @@ if DEBUG:
     AVAL_URL = env.text("AVAL_URL", f"http://localhost:{PORT}").rstrip("/")
 else:
     SECRET_KEY = env.required("SECRET_KEY", "production needs a key of its own (50 random characters)")
+    if len(SECRET_KEY) < 50:
+        env.refuse("SECRET_KEY", f"has {len(SECRET_KEY)} characters; production needs 50 or more, at random")
     ALLOWED_HOSTS = _HOSTS or [env.required("AVAL_HOSTS", "production needs to know the names it answers to")]
     AVAL_URL = env.text("AVAL_URL", f"https://{ALLOWED_HOSTS[0].lstrip('.')}").rstrip("/")
 HTTPS = env.web_address("AVAL_URL", AVAL_URL).scheme == "https"
@@ -131,6 +134,8 @@ AUTH_USER_MODEL = "ledger.User"
 # The channel layer carries ids and frames of text between agent, worker and web.
 
 REDIS_URL = env.text("REDIS_URL")
+if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
+    env.refuse("REDIS_URL", "must start with redis://, rediss:// or unix://")
 if REDIS_URL:
     CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}

@@ -1,6 +1,7 @@
 """What an installation's environment makes of the settings, and when it doesn't start."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -74,11 +75,13 @@ def test_production_is_encrypted_from_end_to_end(load: Load) -> None:
         ({"AVAL_URL": "aval.example"}, "AVAL_URL"),
         ({"AVAL_PROCESS": "wroker"}, "AVAL_PROCESS"),
         ({"EMAIL_URL": "relay"}, "EMAIL_URL"),
+        ({"REDIS_URL": "cache:6379"}, "REDIS_URL"),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ],
 )
 def test_half_a_setting_is_refused_by_name(load: Load, variables: dict[str, str], named: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=rf"^{named} "):
-        load(**PRODUCTION, **variables)
+        load(**(PRODUCTION | variables))
 
 
 @pytest.mark.parametrize(("process", "pooled"), [("web", True), ("agent", True), ("worker", False), ("command", False)])
@@ -120,3 +123,11 @@ def test_the_worker_process_is_known_by_its_command() -> None:
     environment = {"PATH": os.environ["PATH"], **PRODUCTION}
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert result.stdout.splitlines()[-1] == "worker"
+
+
+def test_every_variable_that_is_read_is_in_the_table() -> None:
+    source = (ROOT / "ledger" / "settings.py").read_text()
+    table, code = source.split('"""', 2)[1:]
+    read = set(re.findall(r"env\.(?:text|flag|number|seconds|words|choice|required)\(\s*\"(\w+)\"", code))
+    assert len(read) > 20
+    assert sorted(read - set(re.findall(r"\b[A-Z_]{4,}\b", table))) == []

@@ -46,7 +46,7 @@ def test_an_empty_environment_is_a_development_machine_that_only_itself_can_reac
 @pytest.mark.parametrize("sign", ["SECRET_KEY", "DATABASE_URL", "AVAL_HOSTS", "ALLOWED_HOSTS"])
 def test_any_sign_of_production_turns_the_development_form_off(load: Load, sign: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^(SECRET_KEY|AVAL_HOSTS) is not set"):
-        load(**{sign: "postgresql://h/x"})
+        load(**{sign: "postgresql://host.example/" + "x" * 50})
 
 
 @pytest.mark.parametrize("missing", ["SECRET_KEY", "AVAL_HOSTS", "DATABASE_URL"])

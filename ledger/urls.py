@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("companies/", account.companies, name="companies"),
     path("", include("assistant.doors.urls")),
+    path("", include("ledger.urls_parties")),
     path("", include("ledger.urls_quotes")),
     path("admin/", site.urls),
 ]

@@ -1,28 +1,11 @@
 """The addresses of quotes, price book, messages, and the client's page of a quote."""
 
-from django.urls import path, register_converter
+from django.urls import path
 
+from ledger import url_converters
 from ledger.views import outbox, pricebook, public_quotes, quotes
 
-
-class Ref:
-    """A public ref in an address: anything else is no address of ours."""
-
-    regex = "[A-Z]{1,4}-[0-9]{2,8}"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-class Sha256(Ref):
-    regex = "[0-9a-f]{64}"
-
-
-register_converter(Ref, "ref")
-register_converter(Sha256, "sha256")
+url_converters.register()
 
 urlpatterns = [
     path("quotes/", quotes.quotes, name="quotes"),

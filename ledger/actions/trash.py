@@ -8,10 +8,25 @@ from django.utils.translation import gettext as _
 
 from ledger import audit, permissions
 from ledger.actions import rows
+from ledger.actions.records import RECORDS
 from ledger.errors import DomainError, NotFound
 from ledger.models import BusinessModel, Membership
 
 KEPT = timedelta(days=30)
+MOST_EACH = 50
+
+
+def in_trash() -> list[BusinessModel]:
+    """What may still come back, the last deleted first; at most fifty of a kind, one query for each kind."""
+    since = timezone.now() - KEPT
+    found = [
+        row
+        for model in RECORDS.values()
+        for row in model.objects.filter(deleted_at__gt=since)
+        .select_related("deleted_by")
+        .order_by("-deleted_at")[:MOST_EACH]
+    ]
+    return sorted(found, key=lambda row: row.deleted_at or since, reverse=True)
 
 
 @transaction.atomic

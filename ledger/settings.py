@@ -7,7 +7,7 @@
 | AVAL_HOSTS (or ALLOWED_HOSTS) | host names to answer to, separated by commas | development: this machine only |
 | AVAL_URL | the address in e-mails and links | https:// and the first host; development: localhost |
 | AVAL_TRUST_PROXY | 1: believe X-Forwarded-Proto (behind a proxy that sets it) | 0 |
-| PORT | the port of the web process | 8000 |
+| PORT, AVAL_BIND | port and address of the web process | 8000; all addresses, with bin/dev this machine only |
 | AVAL_DATA_DIR | what this installation keeps: the embedded database, a key | var/ |
 | DATABASE_URL | postgresql://…, PostgreSQL 15 or newer | development: the embedded server |
 | DATABASE_DIRECT_URL | the same database past a pgbouncer, for LISTEN | DATABASE_URL |

@@ -140,7 +140,7 @@ def environment_of(port: int) -> dict[str, str]:
     """What the processes get: this machine only, development unless DEBUG says otherwise, our own Python first."""
     binaries = str(Path(sys.executable).parent)
     given = dict(os.environ)
-    given |= {"PORT": str(port), "HOST": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
+    given |= {"PORT": str(port), "AVAL_BIND": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
     given["PATH"] = f"{binaries}{os.pathsep}{given.get('PATH', os.defpath)}"
     given.setdefault("DEBUG", "1")
     return given

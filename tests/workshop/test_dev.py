@@ -157,7 +157,7 @@ def test_a_database_that_does_not_answer_is_refused_in_one_line() -> None:
 def test_the_processes_are_development_on_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DEBUG", raising=False)
     environment = dev.environment_of(8123)
-    assert (environment["DEBUG"], environment["HOST"], environment["PORT"]) == ("1", "127.0.0.1", "8123")
+    assert (environment["DEBUG"], environment["AVAL_BIND"], environment["PORT"]) == ("1", "127.0.0.1", "8123")
     assert environment["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     monkeypatch.setenv("DEBUG", "0")
     assert dev.environment_of(8123)["DEBUG"] == "0"

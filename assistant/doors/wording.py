@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from assistant.tools import registry
 from assistant.tools.effects import Effect
-from assistant.tools.vocabulary import LABELS, MARKS, PHRASES
+from assistant.tools.vocabulary import LABELS, MARKS, PHRASES, VALUES
 from ledger import dates
 from ledger.money import format_money
 from ledger.text import visible
@@ -138,6 +138,10 @@ def value(kind: str, raw: Any) -> Shown:
                 return _plain(str(raw), kind)
             case "long":
                 return Shown(shown_text(str(raw), lines=True), kind)
+            case "code":
+                return _plain(str(VALUES.get(raw, raw)), kind)
+            case "changes":
+                return Shown(format_html_join("; ", "{} {} → {}", map(_change, raw)), kind)
             case "hash":
                 return Shown(format_html("<code>{}</code>", str(raw)), kind)
     except (KeyError, TypeError, ValueError):
@@ -145,6 +149,11 @@ def value(kind: str, raw: Any) -> Shown:
     if isinstance(raw, list | tuple):
         return Shown(shown_text(", ".join(str(item) for item in raw)), kind)
     return Shown(shown_text(str(raw)), kind)
+
+
+def _change(row: Mapping[str, Any]) -> tuple[str, SafeString, SafeString]:
+    before, after = (value(row["kind"], row[when]).text for when in ("before", "after"))
+    return (str(LABELS.get(row["name"]) or row["name"]), before, after)
 
 
 def sentence(phrase: Mapping[str, Any]) -> str:

@@ -45,6 +45,13 @@ def members_only(view: View[Params]) -> View[Params]:
     return guarded
 
 
+def see_other(name: str, *args: object) -> HttpResponse:
+    """303: the answer to a plain form is the page of what it led to, by GET."""
+    response = redirect(name, *args)
+    response.status_code = 303
+    return response
+
+
 def conversation_of(request: MemberRequest, conversation_id: Any) -> Conversation:
     """The conversation, if this member may read it; the same 404 for another's and for none (R4)."""
     found = frames.find(conversation_id, request.member)

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from assistant.agent import inbox
 from assistant.doors import frames, suggestions, thread
-from assistant.doors.access import MemberRequest, conversation_of, members_only, own_conversation
+from assistant.doors.access import MemberRequest, conversation_of, members_only, own_conversation, see_other
 from assistant.models import Conversation, Turn
 from ledger.errors import DomainError, NotFound
 from ledger.models import Via
@@ -35,7 +35,7 @@ def conversations(request: MemberRequest) -> HttpResponse:
             inbox.post_message(conversation.pk, by=request.member, text=text, key=key, door=Via.WEB)
     except DomainError as error:
         return _first_page(request, problem=error.sentence, draft=request.POST.get("text", ""), status=422)
-    return redirect("chat:conversation", conversation.pk)
+    return see_other("chat:conversation", conversation.pk)
 
 
 @require_GET
@@ -60,7 +60,7 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
     except DomainError as error:
         return _not_taken(request, conversation, error)
     if not request.htmx:
-        return redirect("chat:conversation", conversation.pk)
+        return see_other("chat:conversation", conversation.pk)
     conversation.refresh_from_db()
     parts = _since(request, conversation, before)
     fresh = render_to_string("chat/key.html", {"key": new_id()})
@@ -76,7 +76,7 @@ def stop(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
         inbox.stop(conversation_id, by=request.member)
     except NotFound:
         raise Http404 from None
-    return HttpResponse(status=204) if request.htmx else redirect("chat:conversation", conversation_id)
+    return HttpResponse(status=204) if request.htmx else see_other("chat:conversation", conversation_id)
 
 
 @require_POST
@@ -91,7 +91,7 @@ def retry(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
         raise Http404 from None
     except DomainError as error:
         return _not_taken(request, conversation, error)
-    return HttpResponse(status=204) if request.htmx else redirect("chat:conversation", conversation_id)
+    return HttpResponse(status=204) if request.htmx else see_other("chat:conversation", conversation_id)
 
 
 def _typed(request: MemberRequest) -> tuple[str, uuid.UUID]:

@@ -11,12 +11,12 @@ from typing import Any
 from django.contrib import messages as flash
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse, HttpResponseNotModified
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.timezone import now
 from django.views.decorators.http import require_GET, require_POST
 
 from assistant.doors import cards, edit_form, wording
-from assistant.doors.access import MemberRequest, members_only
+from assistant.doors.access import MemberRequest, members_only, see_other
 from assistant.doors.shapes import Card
 from assistant.gate import approvals, policy, proposals
 from assistant.gate.approvals import Answer, Click, Kind
@@ -174,7 +174,7 @@ def _answer(request: MemberRequest, answer: Answer, *, panel: str = "") -> HttpR
         return _show(request, answer.action, panel=shown, wrong=answer.sentence, status=status)
     if answer.sentence:
         flash.warning(request, answer.sentence)
-    return redirect("chat:action", answer.action.conversation_id, answer.action.pk)
+    return see_other("chat:action", answer.action.conversation_id, answer.action.pk)
 
 
 def _show(

@@ -116,16 +116,23 @@ def render(text: str) -> SafeString:
     return mark_safe(cleaned.replace("<hx-", "&lt;hx-"))  # noqa: S308 - from nh3
 
 
+_CLOSED_BY_A_BLANK_LINE = frozenset({"paragraph_open", "heading_open", "hr"})
+
+
 def finished(text: str) -> int:
     """How many characters at the start belong to blocks that more text at the end can no longer change.
 
     The last block is open, and so is a line that has not ended: "#" begins a heading, "#1" does not.
     """
     whole_lines = text[: text.rfind("\n") + 1]
-    blocks = [token.map[0] for token in _reader_of_blocks.parse(whole_lines) if token.level == 0 and token.map]
-    if len(blocks) < 2:
+    blocks = [token for token in _reader_of_blocks.parse(whole_lines) if token.level == 0 and token.map]
+    if not blocks:
         return 0
-    return sum(len(line) for line in whole_lines.split("\n")[: blocks[-1]]) + blocks[-1]
+    lines = whole_lines.split("\n")
+    start, end = blocks[-1].map or (0, 0)
+    if blocks[-1].type in _CLOSED_BY_A_BLANK_LINE and end < len(lines) - 1 and not lines[end].strip():
+        start = end
+    return sum(len(line) + 1 for line in lines[:start])
 
 
 @dataclass

@@ -88,14 +88,15 @@ class Answer:
             if len(self.early) < GAP_LIMIT:
                 self.early[at] = text
             return False
+        self._append(at, text)
+        while self.early and (first := min(self.early)) <= self.received:
+            self._append(first, self.early.pop(first))
+        return not self.early
+
+    def _append(self, at: int, text: str) -> None:
         if at + len(text) > self.received:
             self.fresh += text[self.received - at :]
             self.received = at + len(text)
-        for start in sorted(self.early):
-            if start > self.received:
-                return False
-            self.take(start, self.early.pop(start))
-        return True
 
 
 class Live:

@@ -75,7 +75,7 @@ def sections(
         said[message.turn_id].append(message)
     for message in homeless:
         stays = message.silent or message.role != Message.Role.USER
-        home = made.get(message.home) if stays else loose if with_loose else None
+        home = made.get(message.home) if stays and message.home else loose if with_loose else None
         if home is not None:
             home.items.append(bubble(message, queued=not stays))
     for turn in turns:

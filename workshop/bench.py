@@ -11,6 +11,7 @@
 """
 
 import asyncio
+import contextlib
 import os
 import statistics
 import sys
@@ -37,6 +38,7 @@ from assistant.tools import registry
 from assistant.tools.registry import Context
 from ledger import tenancy
 from ledger.actions.company import change_settings
+from ledger.models import Membership
 from tests.cast import Cast, john_smith, lone_ridge
 from tests.database import TestDatabase
 from tests.processes import Processes
@@ -95,8 +97,8 @@ async def measure(web: str, endpoint: str, counter: Path) -> None:
     line("model's own first token (floor)", floor)
     line("post to first text, over the floor", own, "bar: p50 under 30, p95 under 80")
     before = queries(counter)
-    conversation = await asyncio.to_thread(new_conversation, office)
-    async with await client(office) as http:
+    conversation = await asyncio.to_thread(new_conversation, office.dana)
+    async with await browser(office.dana) as http:
         await one_turn(http, web, conversation, 0)
     await asyncio.sleep(1)
     print(f"  queries of a turn of one model call: {queries(counter) - before}")
@@ -111,25 +113,28 @@ async def turns(web: str, endpoint: str, office: Cast, *, rounds: int) -> tuple[
     floor: list[float] = []
     product: list[float] = []
     for _ in range(rounds):
-        conversations = await asyncio.to_thread(lambda: [new_conversation(office) for _ in range(TURNS)])
-        async with await client(office) as http:
-            direct = [first_token(http, endpoint, number / TURNS) for number in range(TURNS)]
+        people = [office.dana, office.alex, office.sam]
+        async with contextlib.AsyncExitStack() as stack:
+            browsers = [await stack.enter_async_context(await browser(member)) for member in people]
+            direct = [first_token(browsers[0], endpoint, number / TURNS) for number in range(TURNS)]
             floor += await asyncio.gather(*direct)
-            through = [one_turn(http, web, c, number / TURNS) for number, c in enumerate(conversations)]
+            chats = [await asyncio.to_thread(new_conversation, people[number % 3]) for number in range(TURNS)]
+            through = [one_turn(browsers[n % 3], web, chat, n / TURNS) for n, chat in enumerate(chats)]
             product += await asyncio.gather(*through)
     return floor, product
 
 
-async def client(office: Cast) -> httpx.AsyncClient:
-    """A browser of Dana's, signed in."""
-    cookies, headers = await asyncio.to_thread(signed_in, office.dana)
+async def browser(member: Membership) -> httpx.AsyncClient:
+    """A browser of this member's, signed in."""
+    cookies, headers = await asyncio.to_thread(signed_in, member)
     limits = httpx.Limits(max_connections=200)
     return httpx.AsyncClient(cookies=cookies, headers=headers, timeout=30, limits=limits)
 
 
-def new_conversation(office: Cast) -> uuid.UUID:
-    with office.scope():
-        return Conversation.objects.create(starter=office.dana).pk
+def new_conversation(member: Membership) -> uuid.UUID:
+    with tenancy.tenant(member.tenant_id):
+        chat: Conversation = Conversation.objects.create(starter=member)
+        return chat.pk
 
 
 async def first_token(http: httpx.AsyncClient, endpoint: str, wait: float) -> float:
@@ -169,7 +174,7 @@ async def clicks(web: str, office: Cast, counter: Path) -> tuple[list[float], in
     """Seconds from the click to the receipt on the stream, one after another; and the queries of the last."""
     found: list[float] = []
     spent = 0
-    async with await client(office) as http:
+    async with await browser(office.dana) as http:
         for number in range(CLICKS):
             action = await asyncio.to_thread(proposed, office, number)
             ready = asyncio.Event()

@@ -122,6 +122,7 @@ class PendingAction(TenantModel):
     seq = models.PositiveBigIntegerField(default=0)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("pending action"), _("pending actions")
         indexes = (
             models.Index(fields=["conversation", "seq"], name="action_seq"),
             models.Index(fields=["turn"], name="action_turn"),
@@ -253,6 +254,7 @@ class Alert(TenantModel):
     note = models.TextField(blank=True, default="")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("alert"), _("alerts")
         constraints = (
             models.UniqueConstraint(
                 fields=["action", "kind"], condition=Q(handled_at=None), name="alert_one_open_of_a_kind"

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from ledger.tenancy import TenantForeignKey, TenantModel
 
@@ -42,6 +43,7 @@ class Turn(TenantModel):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("turn"), _("turns")
         indexes = (models.Index(fields=["conversation", "seq"], name="turn_seq"),)
         constraints = (
             models.UniqueConstraint(fields=["conversation", "ordinal"], name="turn_ordinal"),
@@ -90,6 +92,7 @@ class ToolCall(TenantModel):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("tool call"), _("tool calls")
         ordering = ("message", "index")
         indexes = (models.Index(fields=["turn", "seq"], name="toolcall_seq"),)
         constraints = (

@@ -3,6 +3,7 @@
 import pgtrigger
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from ledger.tenancy import TenantForeignKey, TenantModel
 
@@ -50,6 +51,7 @@ class AuditEvent(TenantModel):
     body = models.TextField()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("audit event"), _("audit events")
         indexes = (
             models.Index(fields=["tenant", "-at"], name="audit_recent"),
             models.Index(fields=["tenant", "subject_id", "at"], name="audit_subject"),

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from ledger.tenancy import TenantForeignKey, TenantModel
 
@@ -9,16 +10,16 @@ from ledger.tenancy import TenantForeignKey, TenantModel
 class Via(models.TextChoices):
     """The door through which a row came in."""
 
-    WEB = "web"
-    AGENT = "agent"
-    MCP = "mcp"
-    API = "api"
-    WHATSAPP = "whatsapp"
-    IMPORT = "import"
-    PORTAL = "portal"
-    WEBHOOK = "webhook"
-    ADMIN = "admin"
-    SYSTEM = "system"
+    WEB = "web", _("Web")
+    AGENT = "agent", _("Assistant")
+    MCP = "mcp", _("MCP client")
+    API = "api", _("API")
+    WHATSAPP = "whatsapp", _("WhatsApp")
+    IMPORT = "import", _("Import")
+    PORTAL = "portal", _("Client's page")
+    WEBHOOK = "webhook", _("Provider's notice")
+    ADMIN = "admin", _("Administration")
+    SYSTEM = "system", _("The system")
 
 
 class BusinessModel(TenantModel):

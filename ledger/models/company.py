@@ -52,6 +52,7 @@ class SettingsVersion(TenantModel):
     created_by = TenantForeignKey("ledger.Membership", null=True, related_name="+")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("settings version"), _("settings versions")
         constraints = (models.UniqueConstraint(fields=["tenant", "number"], name="settings_number"),)
         triggers = APPEND_ONLY
 

@@ -3,6 +3,7 @@
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from ledger import money
 from ledger.models.audit import APPEND_ONLY
@@ -49,6 +50,7 @@ class InvoiceLine(TenantModel):
     taxable_cents = models.BigIntegerField()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("invoice line"), _("invoice lines")
         ordering = ("position",)
         constraints = (
             models.UniqueConstraint(
@@ -121,6 +123,7 @@ class CreditNote(BusinessModel):
     reason = models.CharField(max_length=500)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("credit note"), _("credit notes")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "series", "serial"], name="creditnote_serial"),
             models.CheckConstraint(

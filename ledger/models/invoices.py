@@ -114,6 +114,7 @@ class Invoice(BusinessModel):
     last_reminder_on = models.DateField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("invoice"), _("invoices")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "draft_ref"], name="invoice_draft_ref"),
             models.UniqueConstraint(fields=["tenant", "series", "number"], name="invoice_number"),

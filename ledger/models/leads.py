@@ -120,5 +120,6 @@ class StageChange(TenantModel):
     by = TenantForeignKey(Membership, null=True, related_name="+")
 
     class Meta:
+        verbose_name, verbose_name_plural = _("stage change"), _("stage changes")
         indexes = (models.Index(fields=["lead", "at"], name="stagechange_of_lead"),)
         triggers = APPEND_ONLY

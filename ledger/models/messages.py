@@ -95,6 +95,7 @@ class ClientMessage(BusinessModel):
     closed_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("client message"), _("client messages")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "key"], name="clientmessage_key_once"),
             models.CheckConstraint(condition=Q(client=None) | Q(lead=None), name="clientmessage_one_party"),
@@ -163,6 +164,7 @@ class Attachment(TenantModel):
     name = models.CharField(max_length=120)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("attachment"), _("attachments")
         constraints = (models.UniqueConstraint(fields=["message", "document"], name="attachment_once"),)
         triggers = APPEND_ONLY
 
@@ -192,6 +194,7 @@ class DeliveryEvent(TenantModel):
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("delivery event"), _("delivery events")
         constraints = (
             models.UniqueConstraint(
                 fields=["tenant", "provider", "event_id"],

@@ -91,6 +91,7 @@ class Payment(BusinessModel):
     pending_refund_cents = models.BigIntegerField(default=0)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("payment"), _("payments")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "key"], name="payment_key_once"),
             models.UniqueConstraint(
@@ -177,6 +178,7 @@ class Allocation(TenantModel):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("allocation"), _("allocations")
         constraints = (
             models.UniqueConstraint(fields=["payment", "invoice"], name="allocation_once"),
             models.CheckConstraint(condition=Q(amount_cents__gte=0), name="allocation_amount"),
@@ -236,6 +238,7 @@ class Refund(BusinessModel):
     settled_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("refund"), _("refunds")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "key"], name="refund_key_once"),
             models.UniqueConstraint(

@@ -50,6 +50,7 @@ class User(AbstractUser):
     objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("user"), _("users")
         constraints = (models.UniqueConstraint(Lower("email"), name="user_email"),)
 
     def __str__(self) -> str:
@@ -108,6 +109,7 @@ class Membership(TenantModel):
     created_at = models.DateTimeField(default=now, editable=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("membership"), _("memberships")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(role__in=[r.value for r in Role]), name="membership_role"),

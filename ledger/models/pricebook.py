@@ -32,6 +32,7 @@ class PriceItem(BusinessModel):
     active = models.BooleanField(default=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("price item"), _("price items")
         constraints = (
             models.UniqueConstraint(fields=["tenant", "code"], condition=Q(deleted_at=None), name="priceitem_code"),
             models.CheckConstraint(
@@ -73,6 +74,7 @@ class PriceVersion(TenantModel):
     objects: ClassVar[PriceVersionManager] = PriceVersionManager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("price version"), _("price versions")
         constraints = (
             models.UniqueConstraint(fields=["item", "number"], name="priceversion_number"),
             models.CheckConstraint(condition=Q(unit_price__gte=0), name="priceversion_price"),

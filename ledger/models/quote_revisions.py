@@ -91,6 +91,7 @@ class QuoteRevision(TenantModel):
     objects: ClassVar[QuoteRevisionManager] = QuoteRevisionManager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("quote revision"), _("quote revisions")
         constraints = (
             models.UniqueConstraint(fields=["quote", "n"], name="quoterevision_n"),
             models.UniqueConstraint(fields=["quote"], condition=Q(status="draft"), name="quoterevision_one_draft"),
@@ -164,7 +165,7 @@ class QuoteRevision(TenantModel):
         )
 
     def __str__(self) -> str:
-        return f"revision {self.n}"
+        return _("revision %(n)s") % {"n": self.n}
 
     @property
     def is_frozen(self) -> bool:
@@ -243,6 +244,7 @@ class QuoteLine(TenantModel):
     taxable_cents = models.BigIntegerField()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("quote line"), _("quote lines")
         ordering = ("position",)
         constraints = (
             models.UniqueConstraint(

@@ -55,6 +55,7 @@ class Quote(BusinessModel):
     valid_days = models.PositiveSmallIntegerField(default=30)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("quote"), _("quotes")
         constraints = (
             models.CheckConstraint(
                 condition=Q(client=None, lead__isnull=False) | Q(client__isnull=False, lead=None),
@@ -167,6 +168,7 @@ class Acceptance(TenantModel):
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("acceptance"), _("acceptances")
         constraints = (
             models.UniqueConstraint(fields=["revision"], name="acceptance_once"),
             models.CheckConstraint(condition=Q(document_sha256__regex=r"^[0-9a-f]{64}$"), name="acceptance_sha256"),

@@ -29,7 +29,7 @@ class SandboxDelivery(TenantModel):
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        verbose_name_plural = "sandbox deliveries"
+        verbose_name, verbose_name_plural = _("sandbox delivery"), _("sandbox deliveries")
         constraints = (models.UniqueConstraint(fields=["tenant", "port", "key"], name="sandboxdelivery_key"),)
 
     def __str__(self) -> str:

@@ -29,6 +29,7 @@ from ledger.actions.quote_answers import (
 )
 from ledger.actions.quote_documents import file_name, locale_of
 from ledger.actions.quote_lines import options_of
+from ledger.contacts import format_phone
 from ledger.errors import DomainError
 from ledger.models import Acceptance, Company, PublicLink, Quote, QuoteLine, QuoteRevision, Via
 from ledger.money import Totals
@@ -54,6 +55,12 @@ class Offer:
     @property
     def locale(self) -> str:
         return locale_of(self.quote, self.company)
+
+    @property
+    def phone(self) -> str:
+        """The company's number as its country reads it."""
+        number = self.company.phone
+        return format_phone(number, self.company.country) if number.startswith("+") else number
 
     @property
     def form_word(self) -> str:

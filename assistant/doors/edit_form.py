@@ -150,6 +150,8 @@ def _value(kind: str, text: str, *, required: bool) -> Any:
         return [line.strip() for line in text.split("\n") if line.strip()]
     if not text.strip() and not required:
         return None
+    if kind == "boolean" and text in ("true", "false"):
+        return text == "true"
     if kind == "integer" and text.strip().removeprefix("-").isdecimal() and len(text) < 19:
         return int(text)
     return text

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from assistant.tools.effects import Effect
 from assistant.tools.fields import EmailText, Money, Ref, SubjectHint
@@ -178,13 +178,16 @@ class ConvertLeadToClient:
     class Arguments(ToolArguments):
         lead_ref: Ref
         merge_into_client_ref: Ref | None = None
+        as_new: Annotated[
+            bool, Field(description="true only after the user said that none of the candidates is it")
+        ] = False
         subject_hint: SubjectHint | None = None
 
     def prepare(ctx: Context, arguments: Any) -> Prepared:
         lead = lead_of(arguments.lead_ref)
         require_subject(arguments.subject_hint, party_candidate(lead), namesakes(lead))
         client = by_ref(Client, arguments.merge_into_client_ref) if arguments.merge_into_client_ref else None
-        return conversion_card(lead, client)
+        return conversion_card(lead, client, as_new=arguments.as_new)
 
     def execute(ctx: Context, payload: dict[str, Any], key: uuid.UUID) -> Receipt:
         merge_into = Client.objects.get(pk=payload["client"]) if payload["client"] else None
@@ -192,6 +195,7 @@ class ConvertLeadToClient:
             Lead.objects.get(pk=payload["lead"]),
             by=ctx.member,
             merge_into=merge_into,
+            as_new=payload["as_new"],
             expected_version=payload["version"],
         )
         words = {"lead": payload["ref"], "client": client.ref, "name": client.name}

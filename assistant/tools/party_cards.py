@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from assistant.tools.facts import Fact, Phrase, Preview, Target, money
 from assistant.tools.registry import Prepared
-from ledger.actions.conversions import refuse_conversion
+from ledger.actions.conversions import clients_like, refuse_conversion
 from ledger.actions.holds import documents_of, refuse_delete_client
 from ledger.actions.leads import refuse_delete_lead
 from ledger.actions.trash import KEPT
@@ -14,9 +14,13 @@ from ledger.models import Client, Lead, Note, Quote
 from ledger.text import visible
 
 
-def conversion_card(lead: Lead, client: Client | None) -> Prepared:
-    """The card of a conversion. Raises what refuses one: PROBABLE_DUPLICATE with the candidates among it (H29)."""
-    refuse_conversion(lead, merge_into=client)
+def conversion_card(lead: Lead, client: Client | None, *, as_new: bool = False) -> Prepared:
+    """The card of a conversion. Raises what refuses one: PROBABLE_DUPLICATE with the candidates among it (H29).
+
+    With `as_new` a new client is made although others may be the same: the card names them.
+    """
+    refuse_conversion(lead, merge_into=client, as_new=as_new)
+    like = [match.row for match in clients_like(lead)] if as_new and client is None else []
     words = {"lead": lead.name, "client": client.name if client else lead.name}
     quotes = Quote.objects.filter(lead=lead, deleted_at=None).count()
     notes = Note.objects.filter(record_id=lead.pk, deleted_at=None).count()
@@ -35,6 +39,7 @@ def conversion_card(lead: Lead, client: Client | None) -> Prepared:
             "ref": lead.ref,
             "version": lead.version,
             "client": str(client.pk) if client else "",
+            "as_new": bool(like),
         },
         preview=Preview(
             title=Phrase(title, words),
@@ -50,6 +55,7 @@ def conversion_card(lead: Lead, client: Client | None) -> Prepared:
                 Phrase("convert_moves"),
                 Phrase("convert_not_reversible"),
             ),
+            warnings=tuple(Phrase("convert_like", {"ref": one.ref, "name": one.name}) for one in like),
         ),
         summary=_summary_of_conversion(lead, client),
         targets=(_target(lead), *([_target(client)] if client else [])),

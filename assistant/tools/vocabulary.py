@@ -131,6 +131,7 @@ PHRASES = {
     "convert_lead_button": _("Convert %(lead)s"),
     "convert_makes": _("A new client %(client)s is made from the lead's name, contact and address."),
     "convert_joins": _("What client %(client)s lacks is taken from the lead; nothing of theirs is replaced."),
+    "convert_like": _("%(ref)s, %(name)s, is there already and may be the same."),
     "convert_moves": _("Quotes, notes and sites go along, and the lead counts as won."),
     "convert_not_reversible": _("It cannot be taken back once the client has documents."),
     "delete_lead_title": _("Move lead %(name)s to the trash?"),

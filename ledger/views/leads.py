@@ -150,6 +150,7 @@ def _show(request: MemberRequest, found: Lead, *, move: MoveForm | None = None, 
         "like": [match.as_json() for match in clients_like(found)] if convertible else [],
         "can_delete": may["delete_lead"] and found.stage != Stage.WON,
         "key": uuid.uuid4(),
+        "new_key": uuid.uuid4(),
         "move_key": uuid.uuid4(),
         "note_key": uuid.uuid4(),
     }

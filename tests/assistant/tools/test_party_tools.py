@@ -14,7 +14,7 @@ from ledger.actions.sites import add_site
 from ledger.errors import DomainError, NotFound
 from ledger.models import Client, Lead, Quote, Via
 from tests.cast import Cast, joanne_smith, john_smith
-from tests.desks import desk_of, fact
+from tests.desks import desk_of, fact, warned
 from tests.offers import cedar_bend, lines_of, send
 from tests.queries import counted
 
@@ -27,7 +27,7 @@ NAMES = {
     "create_lead": ({"name"}, {"phone", "email", "address", "source", "service", "notes", "on_duplicate"}, 0),
     "update_lead": ({"lead_ref", "expected_version", "patch"}, set(), 0),
     "move_lead_stage": ({"lead_ref", "stage"}, {"lost_reason", "note"}, 0),
-    "convert_lead_to_client": ({"lead_ref"}, {"merge_into_client_ref", "subject_hint"}, 2),
+    "convert_lead_to_client": ({"lead_ref"}, {"merge_into_client_ref", "as_new", "subject_hint"}, 2),
     "delete_lead": ({"lead_ref", "subject_hint"}, set(), 2),
     "list_clients": (set(), {"tag", "city", "with_balance", "inactive_days", "archived", "limit"}, 0),
     "get_client": ({"client_ref"}, set(), 0),
@@ -240,6 +240,17 @@ def test_h29_a_conversion_offers_the_client_who_is_there(lone_ridge: Cast) -> No
     assert desk.run(action).status == "executed"
     with lone_ridge.scope():
         assert Client.objects.count() == 1
+
+
+def test_a_namesake_becomes_a_new_client_on_the_persons_word_and_the_card_names_the_other(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        john_smith(lone_ridge, email="", phone="", address={})
+        create_lead(by=lone_ridge.owner, name="John Smith")
+    desk = desk_of(lone_ridge)
+    action = desk.propose("convert_lead_to_client", lead_ref="L-0001", as_new=True)
+    assert warned(action) == {"convert_like"}
+    assert action.preview["warnings"][0]["params"] == {"ref": "C-0001", "name": "John Smith"}
+    assert desk.run(action).receipt["facts"] == {"client": "C-0002"}
 
 
 def test_a_lead_that_changed_after_its_card_is_not_converted(lone_ridge: Cast) -> None:

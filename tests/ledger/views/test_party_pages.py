@@ -414,8 +414,12 @@ def test_a_lead_like_a_client_offers_to_join_it(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
         john_smith(lone_ridge)
         joanne_smith(lone_ridge, name="JOHN  SMITH")
-    page = browser_of(lone_ridge).get("/leads/L-0001/").content.decode()
+    dana = browser_of(lone_ridge)
+    page = dana.get("/leads/L-0001/").content.decode()
     assert '<option value="C-0001">C-0001 · John Smith · Austin · john.smith@example.com</option>' in page
+    as_new = keyed({"lead_ref": "L-0001", "as_new": "true", "back": "/leads/L-0001/"})
+    answer = dana.post("/c/desk/propose/convert_lead_to_client/", as_new)
+    assert "/actions/" in answer["Location"]
 
 
 # Long lists

@@ -46,6 +46,10 @@ PROBLEMS = {
 }
 
 
+def door_of(event: AuditEvent) -> str:
+    return str(Via(event.door).label) if event.door in Via.values else event.door
+
+
 class AboutFilter(admin.SimpleListFilter):
     """Events by what they are about: the noun before the dot of their kind."""
 
@@ -80,7 +84,7 @@ class AuditEventAdmin(ReadingAdmin):
         column("at", lazy("When")),
         column("kind", lazy("What")),
         column("actor", lazy("Who")),
-        column("door", lazy("Door")),
+        told(lazy("Door"), door_of, "door"),
         column("address", lazy("From where")),
         column("subject_kind", lazy("Kind of subject")),
         column("subject_id", lazy("Subject")),
@@ -98,7 +102,7 @@ class AuditEventAdmin(ReadingAdmin):
         column("at", lazy("When")),
         column("kind", lazy("What")),
         column("actor", lazy("Who")),
-        column("door", lazy("Door")),
+        told(lazy("Door"), door_of, "door"),
         column("address", lazy("From where")),
         column("subject_kind", lazy("Kind of subject")),
         column("subject_id", lazy("Subject")),

@@ -38,6 +38,18 @@ OUTCOMES: dict[str, Promise] = {
     "failed": lazy("Not done"),
     "in_doubt": lazy("In doubt"),
 }
+CLOSED_BY: dict[str, Promise] = {
+    "reject": lazy("A person's no"),
+    "cancel": lazy("A person, without deciding"),
+    "undo": lazy("A person, before it ran"),
+    "edit": lazy("An edit"),
+    "facts_changed": lazy("Records that changed"),
+    "proposed_again": lazy("The same thing proposed again"),
+    "new_message": lazy("A new message"),
+    "deadline": lazy("Its deadline"),
+    "stop": lazy("A stopped answer"),
+    "person": lazy("A person with a note"),
+}
 NOTHING_RAN = (
     Status.PENDING,
     Status.AWAITING_SECOND,
@@ -132,7 +144,7 @@ def asked(action: PendingAction) -> list[Row]:
         (_("Expires"), moment(action.expires_at)),
         (_("Undo window in seconds"), str(action.undo_seconds or "")),
         (_("Closed"), moment(action.closed_at)),
-        (_("Closed by"), action.closed_by),
+        (_("Closed by"), str(CLOSED_BY.get(action.closed_by, action.closed_by))),
     )
 
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
+from assistant.doors import wording
 from assistant.models import ToolCall, Turn
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, register, told
 
@@ -26,6 +27,10 @@ STATES: dict[str, Promise] = {
 
 def state(row: Turn | ToolCall) -> str:
     return str(STATES.get(row.status, row.status))
+
+
+def door(turn: Turn) -> str:
+    return str(wording.DOORS.get(turn.door, turn.door))
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -80,7 +85,7 @@ class TurnAdmin(ReadingAdmin):
         column("ordinal", lazy("No. in the conversation")),
         told(lazy("Status"), state, "status"),
         column("member", lazy("Of")),
-        column("door", lazy("Through")),
+        told(lazy("Through"), door, "door"),
         column("calls", lazy("Model calls")),
         column("tokens", lazy("Tokens")),
         column("problem", lazy("Problem")),

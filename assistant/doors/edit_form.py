@@ -1,6 +1,7 @@
 """The edit form of a card, made from the tool's own input schema, and what was posted with it (H46)."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from assistant.tools.registry import Tool
 LONG_FROM = 80
 SHOWN_AS = {"to": "recipient"}
 """Fields whose fact on the card has another name."""
+_ROW = re.compile(r"([a-z_]{1,40})\.([0-9]{1,3})\.([a-z_]{1,40})")
 SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -65,14 +67,29 @@ def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]
 
 
 def read_all(made: Tool, posted: QueryDict) -> dict[str, Any]:
-    """Every argument of the tool that a page's form posted; empty fields are left out."""
+    """Every argument of the tool that a page's form posted; empty fields are left out.
+
+    The rows of a list come as `allocations.0.amount`: list, place, field.
+    """
     schema = made.schema
     found: dict[str, Any] = {}
     for name in schema["properties"]:
         kind = _type(schema, name)
         if kind is not None and posted.get(name, "").strip():
             found[name] = _value(kind, str(posted[name]), required=name in schema.get("required", []))
+        elif rows := _rows(name, posted):
+            found[name] = rows
     return found
+
+
+def _rows(name: str, posted: QueryDict) -> list[dict[str, str]]:
+    """The rows of one list, in their order; what a row may hold, the tool's own schema says."""
+    rows: dict[int, dict[str, str]] = {}
+    for key in posted:
+        match = _ROW.fullmatch(key)
+        if match is not None and match[1] == name and posted[key].strip():
+            rows.setdefault(int(match[2]), {})[match[3]] = posted[key]
+    return [rows[place] for place in sorted(rows)]
 
 
 def _field(

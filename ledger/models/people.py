@@ -43,7 +43,7 @@ class User(AbstractUser):
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
     email = models.EmailField(_("e-mail"), unique=True)
-    language = models.CharField(max_length=8, choices=Language, default=Language.ENGLISH)
+    language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, money, register, titled
 from ledger.models import Allocation, CreditNote, Invoice, InvoiceLine
@@ -83,7 +84,7 @@ class InvoiceAdmin(ReadingAdmin):
         column("document__sha256", _("Document's SHA-256")),
         column("issued_on", _("Issued")),
         column("due_on", _("Due")),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("invoice", "Sent")),
         column("viewed_at", _("Seen by the client")),
         column("voided_at", _("Voided")),
         column("disputed", _("Disputed"), boolean=True),

@@ -3,6 +3,7 @@
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, register, titled
 from ledger.models import Attachment, ClientMessage, DeliveryEvent
@@ -42,7 +43,7 @@ class ClientMessageAdmin(ReadingAdmin):
         column("lead", _("Lead")),
         column("subject", _("Subject")),
         column("created_at", _("Made")),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("message", "Sent")),
     )
     list_filter = (
         ("status", titled(_("Status"))),
@@ -75,6 +76,6 @@ class ClientMessageAdmin(ReadingAdmin):
         column("created_at", _("Made")),
         column("created_by", _("Made by")),
         column("reserved_at", _("Handed over")),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("message", "Sent")),
         column("closed_at", _("Closed")),
     )

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, register, titled
 from ledger.models import PriceItem, PriceVersion
@@ -12,7 +13,7 @@ class Prices(ReadingInline):
     ordering = ("-valid_from", "-number")
     rows = (
         column("number", _("No.")),
-        column("valid_from", _("From")),
+        column("valid_from", pgettext_lazy("date", "From")),
         column("unit_price", _("Unit price")),
         column("unit_cost", _("Unit cost")),
         column("tax_rate", _("Tax in percent")),

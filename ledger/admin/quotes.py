@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, money, register, titled
 from ledger.models import Acceptance, Quote, QuoteLine, QuoteRevision
@@ -27,7 +28,7 @@ class Revisions(ReadingInline):
         column("status", _("Status")),
         money("total_cents", _("Total"), of_quote),
         column("valid_until", _("Valid until")),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("revision", "Sent")),
         column("viewed_at", _("Seen by the client")),
         column("views", _("Times seen")),
         column("declined_at", _("Declined")),
@@ -118,7 +119,7 @@ class QuoteRevisionAdmin(ReadingAdmin):
         column("n", _("Revision")),
         column("status", _("Status")),
         money("total_cents", _("Total"), of_quote),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("revision", "Sent")),
     )
     list_filter = (("status", titled(_("Status"))),)
     ordering = ("-created_at", "-id")
@@ -137,7 +138,7 @@ class QuoteRevisionAdmin(ReadingAdmin):
         column("valid_until", _("Valid until")),
         column("document__sha256", _("Document's SHA-256")),
         column("frozen_at", _("Frozen")),
-        column("sent_at", _("Sent")),
+        column("sent_at", pgettext_lazy("revision", "Sent")),
         column("viewed_at", _("Seen by the client")),
         column("views", _("Times seen")),
         column("declined_at", _("Declined")),

@@ -53,7 +53,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="aval-bench-") as folder:
         database.make()
         try:
-            layers = [("embedded", {})]
+            layers: list[tuple[str, dict[str, str]]] = [("embedded", {})]
             if redis := os.environ.get("AVAL_BENCH_REDIS", ""):
                 layers.append(("redis", {"REDIS_URL": redis}))
             for name, engine in layers:
@@ -132,7 +132,7 @@ async def browser(member: Membership) -> httpx.AsyncClient:
 
 
 def new_conversation(member: Membership) -> uuid.UUID:
-    with tenancy.tenant(member.tenant_id):
+    with tenancy.tenant(member.tenant.pk):
         chat: Conversation = Conversation.objects.create(starter=member)
         return chat.pk
 

@@ -7,6 +7,7 @@ need an outside view and are checked by the tests.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models.functions import Now
@@ -37,8 +38,11 @@ def violations() -> list[str]:
 
 def _decisions_are_audited(decisions: list[Decision]) -> Iterator[str]:
     kinds = [*WON.values(), "action.undone"]
-    events = Counter(AuditEvent.objects.filter(kind__in=kinds).values_list("subject_id", "kind"))
-    rows = Counter((d.action_id, "action.undone" if d.slot == 3 else WON[d.verdict]) for d in decisions)
+    audited = AuditEvent.objects.filter(kind__in=kinds, subject_id__isnull=False).values_list("subject_id", "kind")
+    events: Counter[tuple[Any, str]] = Counter(audited)
+    rows: Counter[tuple[Any, str]] = Counter(
+        (d.action_id, "action.undone" if d.slot == 3 else WON[d.verdict]) for d in decisions
+    )
     for key in rows.keys() | events.keys():
         if rows[key] != events[key]:
             yield f"J2 {key[0]}: {rows[key]} decisions, {events[key]} audit rows ({key[1]})"

@@ -35,7 +35,7 @@ def test_a_tax_inside_the_price_is_shown_after_the_total_and_changes_nothing():
     words = words_of(samples.brazilian_quote())
     assert rows(words, "sums") == []
     assert plain(words["total"]["amount"]) == "R$ 3.620,17"
-    assert rows(words, "after") == [("ISS 5% included", "R$ 172,39")]
+    assert rows(words, "after") == [("ISS 5% incluído", "R$ 172,39")]
 
 
 def test_h08_a_line_can_be_checked_by_hand():

@@ -15,5 +15,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("assistant.doors.urls")),
     path("", include("ledger.urls_parties")),
     path("", include("ledger.urls_quotes")),
+    path("", include("ledger.urls_money")),
     path("admin/", site.urls),
 ]

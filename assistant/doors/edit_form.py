@@ -87,8 +87,9 @@ def _rows(name: str, posted: QueryDict) -> list[dict[str, str]]:
     rows: dict[int, dict[str, str]] = {}
     for key in posted:
         match = _ROW.fullmatch(key)
-        if match is not None and match[1] == name and posted[key].strip():
-            rows.setdefault(int(match[2]), {})[match[3]] = posted[key]
+        value = str(posted[key])
+        if match is not None and match[1] == name and value.strip():
+            rows.setdefault(int(match[2]), {})[match[3]] = value
     return [rows[place] for place in sorted(rows)]
 
 

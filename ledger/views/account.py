@@ -1,6 +1,7 @@
 """Sign in, sign out, choose a company. Before a company is known, so outside any scope."""
 
 import uuid
+from typing import cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from ledger import tenancy
 from ledger.middleware import SESSION_COMPANY, chosen_company, companies_of
-from ledger.models import Company
+from ledger.models import Company, User
 
 SIGNED_IN_AT = "signed_in_at"
 """When this session's password was last given, in seconds since 1970: strong cards ask for a fresh one."""
@@ -37,7 +38,7 @@ sign_in.outside_tenant = True  # type: ignore[attr-defined]
 @login_required
 def companies(request: HttpRequest) -> HttpResponse:
     """The companies of this person; POST `company` opens one for the session."""
-    open_to = companies_of(request.user.pk)
+    open_to = companies_of(cast(User, request.user).pk)
     if request.method == "POST":
         if request.POST.get("company") not in {str(company_id) for company_id in open_to}:
             raise Http404

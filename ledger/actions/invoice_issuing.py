@@ -4,7 +4,7 @@ The number is taken last, under the row lock of its series, in the transaction t
 gives it back. Nothing is rendered and nobody is called while the series is held; a trial of the PDF comes before.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
@@ -55,8 +55,20 @@ def issue(invoice: Invoice, days: BillDays, *, by: Membership) -> Invoice:
     return _numbered(invoice, number, paper, by=by, issued_at=timezone.now())
 
 
+@dataclass(frozen=True)
+class Past:
+    """What became of an invoice in books kept elsewhere: sent when, reminded how often, paid by when as promised."""
+
+    sent_at: datetime | None = None
+    reminders: int = 0
+    last_reminder_on: date | None = None
+    promise_on: date | None = None
+
+
 @transaction.atomic
-def bring_invoice(invoice: Invoice, *, by: Membership, number: str, issued_on: date, due_on: date) -> Invoice:
+def bring_invoice(
+    invoice: Invoice, *, by: Membership, number: str, issued_on: date, due_on: date, past: Past | None = None
+) -> Invoice:
     """Issue a draft under a number from books kept elsewhere, before the series gives its first one here (H17).
 
     Raises BAD_NUMBER for a number that ends in no digits.
@@ -70,7 +82,11 @@ def bring_invoice(invoice: Invoice, *, by: Membership, number: str, issued_on: d
     zone = ZoneInfo(columns.company().timezone)
     issued_at = datetime.combine(issued_on, time(9), tzinfo=zone)
     paper = invoice_paper(held, BillDays(issued_on, due_on))
-    return _numbered(held, brought, paper, by=by, issued_at=issued_at, brought=True)
+    held = _numbered(held, brought, paper, by=by, issued_at=issued_at, brought=True)
+    if past is not None:
+        held.sent_at = past.sent_at
+        rows.write(held, by=by, status=held.status_now(), **asdict(past))
+    return held
 
 
 def require_open_period(day: date) -> None:

@@ -8,7 +8,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from ledger import locales, permissions
-from ledger.actions import rows
+from ledger.actions import columns, rows
 from ledger.actions.invoice_lines import Computation, copied, stored
 from ledger.actions.invoices import draft_of, drafted, require_billable
 from ledger.actions.quote_documents import locale_of
@@ -35,7 +35,14 @@ class Agreed:
 
 @transaction.atomic
 def create_invoice_of_quote(
-    quote: Quote, *, by: Membership, percent: Decimal | None = None, due_days: int | None = None, po_number: str = ""
+    quote: Quote,
+    *,
+    by: Membership,
+    percent: Decimal | None = None,
+    due_days: int | None = None,
+    po_number: str = "",
+    title: str = "",
+    draft_ref: str = "",
 ) -> Invoice:
     """Draft the invoice of an accepted quote: all that is not billed yet, or with `percent` that part of the whole.
 
@@ -62,7 +69,8 @@ def create_invoice_of_quote(
         computation,
         due_days=due_days,
         po_number=po_number,
-        title=quote.title,
+        title=columns.line(title or quote.title, "title", 160),
+        draft_ref=draft_ref,
         quote=quote,
         quote_part=part,
         quote_percent=percent,

@@ -6,12 +6,19 @@ from datetime import date
 from pathlib import Path
 
 from ledger import tenancy
-from ledger.demo import clients, leads, pricebook, quotes
+from ledger.demo import clients, invoices, leads, payments, pricebook, quotes
 from ledger.demo.people import Login, ensure_company
 from ledger.demo.world import Seed, World
 
 SEED = Path(__file__).parent / "seed.json"
-LOADERS: tuple[Callable[[World, Seed], None], ...] = (clients.load, leads.load, pricebook.load, quotes.load)
+LOADERS: tuple[Callable[[World, Seed], None], ...] = (
+    clients.load,
+    leads.load,
+    pricebook.load,
+    quotes.load,
+    invoices.load,
+    payments.load,
+)
 
 # The company whose refs repeat those of the first one; the seed gives it no people.
 NEIGHBOURS = [{"ref": "U-01", "name": "Mallory Reed", "role": "owner", "email": "mallory@otherco.example"}]

@@ -14,7 +14,7 @@ STATUS: Final = {
     "viewed": "visto",
     "accepted": "aceito",
     "declined": "recusado",
-    "expired": "vencido",
+    "expired": "expirado",
     "changes_requested": "alteração pedida",
     "withdrawn": "retirado",
     "converted": "convertido",
@@ -42,8 +42,8 @@ STATUS: Final = {
     "superseded": "substituído",
     "in_doubt": "em dúvida",
     "succeeded": "recebido",
-    "refunded": "devolvido",
-    "partially_refunded": "devolvido em parte",
+    "refunded": "reembolsado",
+    "partially_refunded": "reembolsado em parte",
 }
 
 

@@ -40,7 +40,7 @@ async def test_two_smiths_are_asked_about_and_one_goes_on_a_card(words: str, ans
     "words", ["envia o orçamento do Silva", "manda o orçamento da silva", "Pode enviar a proposta do Silva?"]
 )
 @pytest.mark.parametrize("answer", ["o das calhas", "o primeiro", "ORC-0310", "João", "a casa da rua das acácias"])
-async def test_dois_silvas_sao_perguntados_e_um_vai_para_o_cartao(words: str, answer: str) -> None:
+async def test_dois_silvas_sao_perguntados_e_um_pede_confirmacao(words: str, answer: str) -> None:
     async with talking(TELHADOS) as talk:
         asked = await talk.say(words)
         assert "ORC-0310" in asked
@@ -50,7 +50,7 @@ async def test_dois_silvas_sao_perguntados_e_um_vai_para_o_cartao(words: str, an
         said = await talk.say(answer)
         assert talk.called[-1:] == sends("ORC-0310")
         assert "João Silva" in said
-        assert "cartão" in said
+        assert "pedido de confirmação" in said
         assert claims(asked + said) == []
 
 

@@ -7,14 +7,13 @@ chain. They are `NO KEY` locks: a row that refers to the turn (a message, a call
 import uuid
 
 from django.db import connection, models
-from django.db.models import Max
 from django.utils import timezone
 
 from assistant.events import announce
 from assistant.models import FINAL, Conversation, Message, PendingAction, Status, Turn
 from ledger import jobs
 from ledger.company_settings import current_settings
-from ledger.models import Due, Membership
+from ledger.models import Due
 from ledger.tenancy import current_tenant
 
 KIND = "turn"
@@ -48,10 +47,13 @@ def ask_to_stop(turn: Turn) -> None:
     notify(f"{STOP} {turn.pk}")
 
 
-def hold(turn_id: uuid.UUID) -> Turn:
-    """Lock the turn's conversation, then the turn, and read it anew. Raises Turn.DoesNotExist."""
-    hold_conversation(Turn.objects.values_list("conversation_id", flat=True).get(pk=turn_id))
-    held: Turn = Turn.objects.select_for_update(no_key=True).get(pk=turn_id)
+def hold(turn_id: uuid.UUID, *also: str) -> Turn:
+    """Lock the turn's conversation, then the turn, and read both anew, with what else is named. Raises DoesNotExist.
+
+    One statement: PostgreSQL takes the locks of a row in the order in which FOR UPDATE names the tables.
+    """
+    locked = Turn.objects.select_for_update(of=("conversation", "self"), no_key=True)
+    held: Turn = locked.select_related("conversation", *also).get(pk=turn_id)
     return held
 
 
@@ -61,17 +63,28 @@ def hold_conversation(conversation_id: uuid.UUID) -> Conversation:
     return held
 
 
-def start(conversation: Conversation, *, member: Membership, door: str, messages: list[Message]) -> Turn:
-    """Make the conversation's next turn out of messages that wait. The caller holds the conversation."""
-    last = Turn.objects.filter(conversation=conversation).aggregate(last=Max("ordinal"))["last"] or 0
-    turn = Turn.objects.create(conversation=conversation, member=member, door=door, ordinal=last + 1)
+def start(conversation_id: uuid.UUID, *, after: Turn | None, messages: list[Message]) -> Turn:
+    """Make the conversation's next turn out of messages that wait. The caller holds the conversation.
+
+    It runs in the name of whoever wrote the last of them, and as if all had come by that one's door.
+    """
+    last = messages[-1]
+    if last.author is None:
+        raise LookupError(f"nobody wrote the message {last.pk}")
+    turn: Turn = Turn.objects.create(
+        conversation_id=conversation_id,
+        member=last.author,
+        door=last.params.get("door", "web"),
+        ordinal=after.ordinal + 1 if after else 1,
+    )
     Message.objects.filter(pk__in=[m.pk for m in messages]).update(turn=turn)
     queue(turn)
-    announce(conversation.pk, turn)
+    announce(conversation_id, turn)
     return turn
 
 
 def newest(conversation_id: uuid.UUID) -> Turn | None:
+    """The conversation's last turn: the only one that can be queued or running."""
     return Turn.objects.filter(conversation_id=conversation_id).order_by("-ordinal").first()
 
 
@@ -96,10 +109,10 @@ def settle(turn: Turn | None) -> None:
     finish(held, Turn.Status.QUEUED if goes_on else Turn.Status.DONE)
 
 
-def finish(turn: Turn, status: Turn.Status, problem: str = "") -> None:
+def finish(turn: Turn, status: Turn.Status, problem: str = "") -> Turn | None:
     """Move a turn that the caller holds; a queued one is promised to a runner, any other lets the next one begin.
 
-    The runner's claim ends with it, so that nothing more is written in its name.
+    The runner's claim ends with it, so that nothing more is written in its name. Returns the turn that begins.
     """
     turn.status, turn.problem, turn.claim, turn.lease_until = status, problem, None, None
     turn.ended_at = None if status in (Turn.Status.QUEUED, Turn.Status.WAITING) else timezone.now()
@@ -109,21 +122,19 @@ def finish(turn: Turn, status: Turn.Status, problem: str = "") -> None:
     else:
         jobs.forget(KIND, turn.pk)
     announce(turn.conversation_id, turn)
-    if status != Turn.Status.QUEUED:
-        start_waiting_messages(turn.conversation_id)
+    return None if status == Turn.Status.QUEUED else start_waiting_messages(turn.conversation_id)
 
 
 def start_waiting_messages(conversation_id: uuid.UUID) -> Turn | None:
-    """Make a turn of the messages that came while another turn ran, if no turn is queued or running now."""
-    conversation = hold_conversation(conversation_id)
-    if Turn.objects.filter(conversation=conversation, status__in=BUSY).exists():
+    """Make a turn of the messages that came while another turn ran, if no turn is queued or running now.
+
+    The caller holds the conversation, so that nobody else begins a turn meanwhile.
+    """
+    waiting = list(waiting_messages(conversation_id).select_related("author").order_by("position"))
+    last = newest(conversation_id) if waiting else None
+    if not waiting or (last is not None and last.status in BUSY):
         return None
-    waiting = list(waiting_messages(conversation_id).order_by("position"))
-    if not waiting:
-        return None
-    newest_word = waiting[-1]
-    member = newest_word.author or conversation.starter
-    return start(conversation, member=member, door=newest_word.params.get("door", "web"), messages=waiting)
+    return start(conversation_id, after=last, messages=waiting)
 
 
 def waiting_messages(conversation_id: uuid.UUID) -> models.QuerySet[Message]:

@@ -55,12 +55,11 @@ def run_call(claimed: Claimed, call_pk: uuid.UUID) -> None:
 
 def overrun(claimed: Claimed, call_pk: uuid.UUID) -> None:
     """Give a call up that takes too long. Should it end after all, it finds its row closed and undoes itself."""
-    with claimed.scope() as scope:
-        held = scope.hold()
+    with claimed.scope(held=True) as scope:
         call = ToolCall.objects.get(pk=call_pk)
         if call.status in UNFINISHED:
             text = results.error("TIMEOUT", _("It took too long and was given up; nothing was done."))
-            _store(scope, held, call, Result(ToolCall.Status.FAILED, text))
+            _store(scope, scope.turn, call, Result(ToolCall.Status.FAILED, text))
 
 
 def unknown(names: list[str]) -> str:

@@ -40,10 +40,23 @@ class Claimed:
     token: uuid.UUID
 
     @contextlib.contextmanager
-    def scope(self) -> Iterator["Scope"]:
-        """One transaction in the turn's company, in the name of its member, in their language and time zone."""
+    def scope(self, *, held: bool = False, even_if_stopped: bool = False) -> Iterator["Scope"]:
+        """One transaction in the turn's company, in the name of its member, in their language and time zone.
+
+        With `held` conversation and turn are locked from the start, for transactions that touch no action and no
+        document; the others call `hold` when they have.
+
+        Raises:
+            ClaimLost: another runner has the turn, or it is over.
+            StopRequested: its person stopped it.
+        """
+        people = ("member__user", "member__tenant")
         with audit.entering(Via.AGENT, f"turn:{self.turn_id}"), tenancy.tenant(self.tenant_id):
-            turn = Turn.objects.select_related("member__user", "member__tenant").get(pk=self.turn_id)
+            if held:
+                turn = turns.hold(self.turn_id, *people)
+                check(turn, self.token, even_if_stopped=even_if_stopped)
+            else:
+                turn = Turn.objects.select_related(*people).get(pk=self.turn_id)
             scope = Scope(self, turn)
             with translation.override(scope.language), timezone.override(zoneinfo.ZoneInfo(scope.zone)):
                 yield scope
@@ -73,23 +86,11 @@ class Scope:
     def zone(self) -> str:
         return self.member.timezone or self.company.timezone
 
-    def hold(self, *, even_if_stopped: bool = False) -> Turn:
-        """Lock conversation and turn, for good until the commit.
-
-        Raises:
-            ClaimLost: another runner has the turn, or it is over.
-            StopRequested: its person stopped it.
-        """
-        try:
-            held = turns.hold(self.turn.pk)
-        except Turn.DoesNotExist:
-            raise ClaimLost from None
-        check(held, self.claimed.token, even_if_stopped=even_if_stopped)
+    def hold(self) -> Turn:
+        """Lock conversation and turn until the commit; raises as `Claimed.scope` does."""
+        held = turns.hold(self.turn.pk)
+        check(held, self.claimed.token)
         return held
-
-    def hold_turn(self) -> None:
-        """As `hold`, for a transaction that changes nothing but an open reply's text: the turn alone is locked."""
-        check(Turn.objects.select_for_update(no_key=True).get(pk=self.turn.pk), self.claimed.token)
 
 
 def check(turn: Turn, token: uuid.UUID, *, even_if_stopped: bool = False) -> None:

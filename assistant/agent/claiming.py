@@ -67,7 +67,7 @@ def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
             _look_later(turn)
             return None
         silent = turn.status == Turn.Status.RUNNING
-        turn.refresh_from_db()
+        turn.status, turn.claim = Turn.Status.RUNNING, token
         if silent and not _take_over(turn):
             return None
         announce(turn.conversation_id, turn)

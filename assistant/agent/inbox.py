@@ -81,8 +81,6 @@ def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: 
     """
     permissions.require(by, "use_assistant")
     conversation = own_conversation(conversation_id, by)
-    if before := _sent_before(conversation, key):
-        return Posted(before, before.turn, again=True)
     text = _readable(text)
     try:
         with transaction.atomic():
@@ -99,16 +97,18 @@ def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: 
         if before is None:
             raise
         return Posted(before, before.turn, again=True)
-    if bare_yes.is_nearly(text) and (cards := _open_cards(conversation)):
-        return _point_to_cards(conversation, message, cards)
-    if turns.waiting_messages(conversation.pk).count() > MOST_WAITING:
+    pending = PendingAction.objects.filter(conversation=conversation, status=Status.PENDING)
+    if pending.exists():
+        cards = list(pending.filter(expires_at__gt=Clock()).only("summary").order_by("pk"))
+        if cards and bare_yes.is_nearly(text):
+            return _point_to_cards(conversation, message, cards)
+        closing.expire_open(conversation.pk, closed_by="new_message")
+    announce(conversation.pk, message)  # from here on the conversation is held
+    _name(conversation, text)
+    message.turn = turn = _take_up(conversation)
+    if turn is None and turns.waiting_messages(conversation.pk).count() > MOST_WAITING:
         raise DomainError("TOO_MANY_WAITING", _("Wait for the assistant; it has not read your last messages yet."))
-    closing.expire_open(conversation.pk, closed_by="new_message")
-    _name(turns.hold_conversation(conversation.pk), text)
-    announce(conversation.pk, message)
-    _take_up(conversation)
-    message.refresh_from_db(fields=["turn"])
-    return Posted(message, message.turn)
+    return Posted(message, turn)
 
 
 def _sent_before(conversation: Conversation, key: uuid.UUID) -> Message | None:
@@ -123,11 +123,6 @@ def _readable(text: str) -> str:
     if not cleaned.strip():
         raise DomainError("EMPTY", _("Write something first."))
     return cleaned
-
-
-def _open_cards(conversation: Conversation) -> list[PendingAction]:
-    cards = PendingAction.objects.filter(conversation=conversation, status=Status.PENDING, expires_at__gt=Clock())
-    return list(cards.only("summary").order_by("pk"))
 
 
 def _point_to_cards(conversation: Conversation, message: Message, cards: list[PendingAction]) -> Posted:
@@ -151,12 +146,16 @@ def _name(conversation: Conversation, text: str) -> None:
     Conversation.objects.filter(pk=conversation.pk, title="").update(title=short)
 
 
-def _take_up(conversation: Conversation) -> None:
-    """Let the next turn begin, now that a person has written: whatever waited for a card waits no longer."""
+def _take_up(conversation: Conversation) -> Turn | None:
+    """Let the next turn begin, now that a person has written: whatever waited for a card waits no longer.
+
+    None where a turn is busy: the message waits for its end.
+    """
     waiting = Turn.objects.select_for_update(no_key=True).filter(conversation=conversation, status=Turn.Status.WAITING)
+    begun = None
     for turn in waiting.order_by("ordinal"):
-        turns.finish(turn, Turn.Status.DONE)
-    turns.start_waiting_messages(conversation.pk)
+        begun = turns.finish(turn, Turn.Status.DONE) or begun
+    return begun or turns.start_waiting_messages(conversation.pk)
 
 
 @transaction.atomic

@@ -56,11 +56,12 @@ class Signals:
 
 @dataclass
 class TurnLoop:
-    """Runs one claimed turn. `asking` bounds the model calls of the process; `pace` as in Speech."""
+    """Runs one claimed turn. `tools` are the threads for tool calls, `asking` bounds the process's model calls."""
 
     claimed: Claimed
     model: Model
     database: Database
+    tools: Database
     asking: asyncio.Semaphore
     pace: Callable[[], float]
     signals: Signals = field(default_factory=Signals)
@@ -150,7 +151,7 @@ class TurnLoop:
 
     async def _call(self, call: uuid.UUID, seconds: float) -> None:
         """Run one tool call; one that takes too long is closed as failed while its thread may still be busy."""
-        work = self.database(calling.run_call, self.claimed, call)
+        work = self.tools(calling.run_call, self.claimed, call)
         try:
             async with asyncio.timeout(seconds):
                 await self._unless_told(work)

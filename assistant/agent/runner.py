@@ -35,17 +35,21 @@ LONGEST_PULSE_SECONDS: Final = 2.0
 DRAIN_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 3.0
 PICKED_AT_ONCE: Final = 32
+WORK_THREADS: Final = 4
+"""Threads for the loop's own short transactions: more would only take the interpreter from the event loop. Tools, which
+may be slow, have the rest of the pool and hold nothing else up; leases and clock have theirs."""
+SIDE_THREADS: Final = 2
 RECONNECT_SECONDS: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
 
 
 class Runner:
     """One runner of turns. `model` is given in tests; otherwise the settings say which, or the rehearsal model is."""
 
-    def __init__(self, *, model: Model | None = None, threads: int | None = None, most: int | None = None) -> None:
-        threads = threads or max(2, _pool_size() - 2)
+    def __init__(self, *, model: Model | None = None, most: int | None = None) -> None:
         self._given = model
-        self._work = Database(threads, "turns")
-        self._side = Database(2, "clock")
+        self._work = Database(WORK_THREADS, "turns")
+        self._tools = Database(max(2, _pool_size() - WORK_THREADS - SIDE_THREADS), "tools")
+        self._side = Database(SIDE_THREADS, "clock")
         self._most = most or settings.AVAL_AGENT_TURNS
         self._running: dict[uuid.UUID, TurnLoop] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -92,8 +96,8 @@ class Runner:
         close = getattr(get_channel_layer(), "close", None)
         if close is not None and self._given is None:
             await close()
-        self._work.close()
-        self._side.close()
+        for database in (self._work, self._tools, self._side):
+            database.close()
 
     # Taking turns
 
@@ -135,7 +139,7 @@ class Runner:
             claimed = await self._work(claiming.claim, tenant_id, turn_id)
             if claimed is None:
                 return
-            loop = TurnLoop(claimed, model, self._work, self._asking, self._pace)
+            loop = TurnLoop(claimed, model, self._work, self._tools, self._asking, self._pace)
             self._running[claimed.token] = loop
             if self._going.is_set():
                 loop.signals.pause.set()

@@ -11,13 +11,13 @@ from typing import Any, Final
 from assistant import turns
 from assistant.agent import calling, ends, guard, history, offered, prompt, results, usage
 from assistant.agent.arguments import EXPLANATIONS
-from assistant.agent.claimed import Claimed, Scope
+from assistant.agent.claimed import Claimed, Scope, check
 from assistant.agent.lines import Line
 from assistant.agent.replies import Call, Reply
 from assistant.events import announce
 from assistant.gate import policy
 from assistant.models import Message, ToolCall, Turn
-from ledger import permissions
+from ledger import permissions, tenancy
 from ledger.company_settings import current_settings
 
 MOST_CALLS: Final = 8
@@ -54,8 +54,8 @@ Step = Over | RunCalls | Speak
 
 def next_step(claimed: Claimed, *, developer: bool, window: history.Window) -> Step:
     """Run what is left of the last reply, wait for its cards, or ask the model again: whichever the rows say."""
-    with claimed.scope() as scope:
-        turn = scope.hold()
+    with claimed.scope(held=True) as scope:
+        turn = scope.turn
         last = _last_calls(turn) if turn.calls else []
         if left := [call for call in last if call.status in ends.UNFINISHED]:
             calling.show_running(left[0])
@@ -96,8 +96,9 @@ def _obstacle(scope: Scope, turn: Turn) -> Line | None:
 
 def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Window) -> Speak:
     """Count the call before it goes out, open the reply and read the history, under the conversation's lock."""
+    begun = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True)
+    reply = begun.first() if turn.calls else None
     Turn.objects.filter(pk=turn.pk).update(calls=turn.calls + 1)
-    reply = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True).first()
     if reply is None:
         reply = Message.objects.create(
             conversation_id=turn.conversation_id, turn=turn, role=Message.Role.ASSISTANT, open=True
@@ -110,16 +111,19 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
 
 
 def save_text(claimed: Claimed, message_id: uuid.UUID, text: str) -> None:
-    """Keep what has been said so far. Also how the runner learns that the turn is no longer its own."""
-    with claimed.scope() as scope:
-        scope.hold_turn()
+    """Keep what has been said so far. Also how the runner learns that the turn is no longer its own.
+
+    The turn alone is locked: nothing of the conversation changes but an open reply's text.
+    """
+    with tenancy.tenant(claimed.tenant_id):
+        check(Turn.objects.select_for_update(no_key=True).get(pk=claimed.turn_id), claimed.token)
         Message.objects.filter(pk=message_id, open=True).update(text=text)
 
 
 def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Step:
     """Store a whole reply with its calls; end the turn where it made none. Returns the calls to run."""
-    with claimed.scope() as scope:
-        turn = scope.hold()
+    with claimed.scope(held=True) as scope:
+        turn = scope.turn
         usage.add(scope.company, tokens=reply.usage.total if reply.usage else 0)
         message = Message.objects.get(pk=message_id)
         message.text, message.open = reply.text, False
@@ -198,8 +202,8 @@ def _run_calls(scope: Scope, calls: list[ToolCall]) -> RunCalls:
 
 def fail(claimed: Claimed, status: Turn.Status, line: Line, said: str, tokens: int) -> None:
     """The model gave no whole reply: keep what it said, run nothing of it (H39), and say so."""
-    with claimed.scope() as scope:
-        turn = scope.hold()
+    with claimed.scope(held=True) as scope:
+        turn = scope.turn
         usage.add(scope.company, tokens=tokens)
         ends.close_reply(turn, history.INTERRUPTED, said)
         ends.end_with_line(turn, status, line)
@@ -207,14 +211,14 @@ def fail(claimed: Claimed, status: Turn.Status, line: Line, said: str, tokens: i
 
 def end_stopped(claimed: Claimed, said: str | None) -> None:
     """The person's stop has been noticed: end the turn and keep what was said."""
-    with claimed.scope() as scope:
-        ends.stopped(scope.hold(even_if_stopped=True), said)
+    with claimed.scope(held=True, even_if_stopped=True) as scope:
+        ends.stopped(scope.turn, said)
 
 
 def release(claimed: Claimed, said: str | None = None) -> None:
     """This runner goes away: close what was begun and let another one go on."""
-    with claimed.scope() as scope:
-        turn = scope.hold()
+    with claimed.scope(held=True) as scope:
+        turn = scope.turn
         if said:
             ends.close_reply(turn, history.INTERRUPTED, said)
         turns.finish(turn, Turn.Status.QUEUED)

@@ -101,7 +101,14 @@ class Talk:
         return self.turn()
 
     def loop(self, claimed: Claimed) -> TurnLoop:
-        return TurnLoop(claimed, self.endpoint.model, self.stage.database, asyncio.Semaphore(8), lambda: 0.0)
+        return TurnLoop(
+            claimed,
+            self.endpoint.model,
+            self.stage.database,
+            self.stage.database,
+            asyncio.Semaphore(8),
+            lambda: 0.0,
+        )
 
     def say(self, text: str) -> Turn:
         """Post a message and run its turn."""

@@ -1,0 +1,160 @@
+"""The agent as a process of its own, killed, paused and asked to go. The model lives on in the test's process."""
+
+import asyncio
+import random
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from assistant import turns
+from assistant.agent.endpoint import RehearsalEndpoint
+from assistant.models import Status, Turn
+from ledger.models import Due
+from tests.assistant.agent.talk import Talk, call, say, step, talking
+from tests.processes import Processes, Running, answers
+
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
+
+STORY = (
+    step(say("Let me look. "), {"delay": 0.2}, call("look_at_client", client_ref="C-0001"), when={"call": 0}),
+    step({"delay": 0.2}, call("tag_client", client_ref="C-0001", tag="seen"), when={"call": 1}),
+    step(
+        say("I put it on the card. "),
+        {"delay": 0.3},
+        say("Please check it."),
+        call("rename_client", client_ref="C-0001", name="Joe"),
+        when={"call": 2},
+    ),
+    step(say("He is called "), {"delay": 0.3}, say("Joe now."), when={"call": 3}),
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_due():
+    Due.objects.filter(kind=turns.KIND).delete()
+
+
+def agent(talk: Talk, processes: Processes) -> Running:
+    url = talk.endpoint.model.settings.base_url
+    return processes.agent(OPENAI_BASE_URL=url, OPENAI_MODEL="scripted", AVAL_LEASE_SECONDS="1")
+
+
+def until(condition: Callable[[], bool], running: Running, seconds: float = 60) -> None:
+    running.wait_for(condition, seconds)
+
+
+def rests(talk: Talk) -> bool:
+    return talk.turn().status not in turns.BUSY
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_R9_a_killed_agent_loses_nothing_and_does_nothing_twice(seed, processes, tmp_path, monkeypatch):
+    monkeypatch.setenv("AVAL_TEST_PROVIDER", str(tmp_path / "provider"))
+    luck = random.Random(seed)  # noqa: S311 (a seed, so that a failure can be repeated)
+    with talking(*STORY, idle_seconds=30.0) as talk:
+        talk.post("look, tag, rename him Joe")
+        kills = 0
+        while not rests(talk):
+            running = agent(talk, processes)
+            if kills < 2:
+                requests = len(talk.endpoint.requests)
+                until(lambda seen=requests: rests(talk) or len(talk.endpoint.requests) > seen, running)
+                time.sleep(luck.uniform(0, 0.6))
+                running.kill()
+                kills += 1
+            else:
+                until(lambda: rests(talk), running)
+            talk.history()
+        assert talk.turn().status == Turn.Status.WAITING
+        assert talk.client_now().tags == ["seen"]
+        (card,) = talk.cards()
+        assert card.status == Status.PENDING
+        talk.confirm_and_execute(card)
+        until(lambda: rests(talk), agent(talk, processes))
+        assert (talk.turn().status, talk.replies()[-1]) == (Turn.Status.DONE, "He is called Joe now.")
+        assert talk.client_now().name == "Joe"
+        assert [record["event"] for record in talk.records()] == ["executed"]
+        assert not [message for message in talk.messages(role="assistant") if message.open]
+
+
+def test_a_paused_agent_that_wakes_up_again_writes_nothing_more(processes):
+    old_call = call("tag_client", client_ref="C-0001", tag="old")
+    silent = step(say("One moment. "), {"delay": 60}, old_call, times=1, when={})
+    new = step(say("Here I am."), call("tag_client", client_ref="C-0001", tag="new"), when={"call": 0})
+    with talking(silent, new, step(say("Done."), when={"call": 1}), idle_seconds=90.0) as talk:
+        old = agent(talk, processes)
+        talk.post("tag him")
+        until(lambda: talk.messages(role="assistant") != [] and talk.messages(role="assistant")[0].text != "", old)
+        old.signal(signal.SIGSTOP)
+        other = agent(talk, processes)
+        until(lambda: rests(talk), other)
+        before = [(m.text, m.code, m.open) for m in talk.messages()]
+        old.signal(signal.SIGCONT)
+        time.sleep(3)
+        assert old.alive()
+        assert [(m.text, m.code, m.open) for m in talk.messages()] == before
+        assert before == [
+            ("tag him", "", False),
+            ("One moment. ", "interrupted", False),
+            ("Here I am.", "", False),
+            ("Done.", "", False),
+        ]
+        assert talk.client_now().tags == ["new"]
+
+
+def test_an_agent_that_is_asked_to_go_gives_its_turn_back_and_ends_cleanly(processes):
+    with talking(step(say("Half a sen"), {"silence": True}), step(say("Whole.")), idle_seconds=90.0) as talk:
+        running = agent(talk, processes)
+        talk.post("hello")
+        until(lambda: talk.messages(role="assistant") != [] and talk.messages(role="assistant")[0].text != "", running)
+        started = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - started < 14
+        assert talk.turn().status == Turn.Status.QUEUED
+        talk.history()
+        until(lambda: rests(talk), agent(talk, processes))
+        assert (talk.turn().status, talk.replies()) == (Turn.Status.DONE, ["Half a sen", "Whole."])
+
+
+def test_a_tool_that_kills_its_process_each_time_does_not_loop_for_ever(processes):
+    deadly = call("tag_slowly", client_ref="C-0001", tag="x", die=True)
+    with talking(step(deadly, when={"call": 0}), step(say("I could not."), when={"call": 1})) as talk:
+        talk.post("tag him")
+        for _ in range(6):
+            running = agent(talk, processes)
+            while running.alive() and not rests(talk):
+                time.sleep(0.05)
+            if rests(talk):
+                break
+        assert (talk.turn().status, talk.client_now().tags) == (Turn.Status.DONE, [])
+        assert [c.status for c in talk.calls()] == ["skipped"]
+        assert talk.replies()[-1] == "I could not."
+        assert "not run: the process stopped" in talk.calls()[0].result
+
+
+async def test_the_rehearsal_model_is_started_again_on_its_port_when_it_dies():
+    endpoint = RehearsalEndpoint()
+    url = await endpoint.start()
+    try:
+        first = endpoint._process
+        assert first is not None
+        first.kill()
+        await first.wait()
+        deadline = time.monotonic() + 30
+        while endpoint._process is first or not answers(url.removesuffix("/v1")):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.1)
+        assert endpoint.url == url
+    finally:
+        await endpoint.close()
+
+
+def test_without_an_endpoint_the_agent_brings_its_own_rehearsal_model(processes):
+    with talking(step(say("not asked"))) as talk:
+        running = processes.agent(AVAL_LEASE_SECONDS="1")
+        talk.post("hello")
+        until(lambda: rests(talk), running)
+        assert (talk.turn().status, talk.endpoint.requests) == (Turn.Status.DONE, [])
+        assert talk.replies()[0] != ""

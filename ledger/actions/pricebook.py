@@ -126,9 +126,10 @@ def _add_version(item: PriceItem, price: Price, valid_from: datetime.date | None
 
 
 def _check_words(code: str, name: str, unit: str, category: str) -> None:
-    for field, text, most in (("code", code, 30), ("name", name, 160), ("unit", unit, 12)):
+    named = (("code", _("code"), code, 30), ("name", _("name"), name, 160), ("unit", _("unit"), unit, 12))
+    for field, word, text, most in named:
         if not text or len(text) > most:
-            sentence = _("Give the item's %(field)s in 1 to %(most)s characters.") % {"field": field, "most": most}
+            sentence = _("Give the item's %(field)s in 1 to %(most)s characters.") % {"field": word, "most": most}
             raise DomainError("BAD_TEXT", sentence, field=field)
     if len(category) > 60:
         raise DomainError("BAD_TEXT", _("The category is too long."), field="category")

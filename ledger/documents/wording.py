@@ -83,7 +83,7 @@ def _invoice(paper: InvoiceDocument) -> Words:
         "due": due,
         "after": _included(paper) + after,
         "total": _sum(paper, _("Total"), paper.totals.total),
-        "payment": _section(_("How to pay"), paper.payment) if paper.balance_cents else None,
+        "payment": _section(_("How to pay"), paper.payment) if paper.balance_cents and paper.payment else None,
         "accept": None,
     }
 

@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from assistant.gate import digest
 from assistant.models import OPEN, Alert, Attempt, Decision, PendingAction, Status, Turn
 from ledger import audit
+from ledger.actions.book_checks import wrong_in_books
 from ledger.models import AuditEvent, Due
 
 WON = {"confirm": "action.confirmed", "reject": "action.rejected", "cancel": "action.cancelled"}
@@ -33,6 +34,7 @@ def violations() -> list[str]:
         *_decided_once(actions, decisions, attempts),
         *_promises_stand(actions),
         *_chain_is_whole(),
+        *wrong_in_books(),
     ]
 
 

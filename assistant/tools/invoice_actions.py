@@ -108,8 +108,9 @@ class SendInvoice:
         ref = reserved["invoice_ref"]
         text = _("Invoice %(ref)s was issued and sent to %(who)s (message %(message)s).")
         words = {"ref": ref, "who": ", ".join(payload["to"]), "message": message.ref}
-        document = message.attachments.select_related("document").defer("document__content", "document__preview").get()
-        facts = {"invoice": ref, "message": message.ref, "sha256": document.document.sha256}
+        facts = {"invoice": ref, "message": message.ref}
+        enclosed = message.attachments.values_list("document__sha256", flat=True).first()
+        facts |= {"sha256": enclosed} if enclosed else {}
         return Receipt(text % words, facts=facts, provider_ref=result["provider_id"])
 
     def release(ctx: Context, payload: dict[str, Any], reserved: dict[str, Any], key: uuid.UUID) -> None:

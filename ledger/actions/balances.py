@@ -16,7 +16,7 @@ from ledger.models import Allocation, Client, CreditNote, Invoice, Membership, P
 
 def locked_invoices(ids: Iterable[Any]) -> dict[Any, Invoice]:
     """Invoices by id, held until the transaction ends, locked in one order. Their client is locked before them."""
-    held = Invoice.objects.select_for_update(of=("self",)).filter(pk__in=list(ids)).order_by("pk")
+    held = Invoice.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=list(ids)).order_by("pk")
     return {invoice.pk: invoice for invoice in held}
 
 

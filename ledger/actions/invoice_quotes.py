@@ -15,7 +15,7 @@ from ledger.actions.quote_documents import locale_of
 from ledger.actions.quotes import locked_quote
 from ledger.cents import Rounding, share_out
 from ledger.errors import DomainError
-from ledger.models import Acceptance, Company, Invoice, InvoiceLine, Membership, Quote, QuoteRevision
+from ledger.models import Acceptance, Client, Company, Invoice, InvoiceLine, Membership, Quote, QuoteRevision
 from ledger.money import Portion, TaxMode, amount_text, percent_text
 from ledger.tenancy import current_tenant
 
@@ -51,12 +51,9 @@ def create_invoice_of_quote(
     ALREADY_INVOICED (with the invoice that is there), OVER_QUOTE.
     """
     permissions.require(by, "create_invoice")
+    client = rows.locked(_client_of(quote))  # before its documents, as everybody locks them
     quote = locked_quote(quote)
     agreed = agreed_of(quote)
-    client = quote.client
-    if client is None:
-        sentence = _("%(ref)s is for a lead; make the lead a client first.") % {"ref": quote.ref}
-        raise DomainError("LEAD_NOT_CONVERTED", sentence, ref=quote.ref)
     require_billable(client)
     parts = _parts_of(quote)
     part = _part(quote, parts, percent)
@@ -97,9 +94,18 @@ def agreed_of(quote: Quote) -> Agreed:
     return Agreed(revision, frozenset(acceptance.selected), acceptance.total_cents, by_rate)
 
 
+def _client_of(quote: Quote) -> Client:
+    """Whom it is for. Raises LEAD_NOT_CONVERTED while that is a lead."""
+    if quote.client is None:
+        sentence = _("%(ref)s is for a lead; make the lead a client first.") % {"ref": quote.ref}
+        raise DomainError("LEAD_NOT_CONVERTED", sentence, ref=quote.ref)
+    client: Client = quote.client
+    return client
+
+
 def _parts_of(quote: Quote) -> list[Invoice]:
     standing = quote.invoices.filter(deleted_at=None).exclude(status=Invoice.Status.VOID)
-    return list(standing.select_for_update(of=("self",)).order_by("pk"))
+    return list(standing.select_for_update(of=("self",), no_key=True).order_by("pk"))
 
 
 def _part(quote: Quote, parts: list[Invoice], percent: Decimal | None) -> Invoice.Part:

@@ -20,10 +20,12 @@ def made_by(member: Membership | None) -> dict[str, Any]:
 def locked(row: Row, *, expected_version: int | None = None) -> Row:
     """The row as it stands, held until the transaction ends.
 
-    Raises NotFound when it is gone or in the trash, and STALE_VERSION (I10) when somebody wrote it since.
+    Held without its key, which never changes: whoever adds a row that refers to it does not have to wait, and so
+    cannot wait in a circle (a message's number is taken before its client is referred to). Raises NotFound when it is
+    gone or in the trash, and STALE_VERSION (I10) when somebody wrote it since.
     """
     model = type(row)
-    held: Row | None = model.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
+    held: Row | None = model.objects.select_for_update(of=("self",), no_key=True).filter(pk=row.pk).first()
     if held is None or held.deleted_at is not None:
         raise NotFound(_("There is no such record."))
     if expected_version is not None and held.version != expected_version:

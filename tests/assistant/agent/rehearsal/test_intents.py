@@ -26,7 +26,12 @@ SAYINGS: dict[Intent | None, list[str]] = {
         "faturas atrasadas",
     ],
     Intent.REFUND: ["refund 100 of PAY-0310", "give her money back", "estorna 50 do PAY-0201", "devolve 100 pra Ana"],
-    Intent.RECORD_PAYMENT: ["Gonzalez paid 500 by check", "recebi 300 do João", "a Mariana pagou 760"],
+    Intent.RECORD_PAYMENT: [
+        "Gonzalez paid 500 by check",
+        "record a check over 300 from Olson",
+        "recebi 300 do João",
+        "a Mariana pagou 760",
+    ],
     Intent.PRICE: ["how much is ridge vent?", "price of shingles", "quanto custa a calha?", "qual o preço da telha?"],
     Intent.CREATE_LEAD: ["new lead: Ann Lee, 512-555-0100", "add a lead for Bob Ray", "novo lead: Ana, 19 99123-0100"],
     Intent.LIST_LEADS: ["list leads", "any new leads?", "summarise new leads", "quais leads temos?", "leads novos"],
@@ -45,7 +50,12 @@ SAYINGS: dict[Intent | None, list[str]] = {
     Intent.CREATE_INVOICE: ["create an invoice from Q-1035", "invoice Q-1035", "cria uma fatura do ORC-0310"],
     Intent.NOTE: ["note on John: mornings", "add a note to Q-1042 that she called", "anota no João: de manhã"],
     Intent.DRAFT: ["draft an email to Patel about Friday", "rascunha uma mensagem para a Ana"],
-    Intent.CREATE_QUOTE: ["quote for Novak: 3 sq of shingles", "make a quote for Patel", "faz um orçamento pra Ana"],
+    Intent.CREATE_QUOTE: [
+        "quote for Novak: 3 sq of shingles",
+        "make a quote for Patel",
+        "draft a quote for Patel",
+        "faz um orçamento pra Ana",
+    ],
     Intent.SEND_QUOTE: [
         "send the Smith quote",
         "email Q-1042 to John",

@@ -1,7 +1,6 @@
 """First sentences for an empty conversation, from what is really there."""
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from ledger import permissions
 from ledger.models import Client, Lead, Membership, Quote
@@ -20,13 +19,10 @@ def for_member(member: Membership) -> list[str]:
         found.append(_("Send quote %(ref)s to %(client)s") % {"ref": draft.ref, "client": draft.client.name})
     sent = Quote.objects.filter(status="sent", deleted_at=None).count()
     if sent:
-        words = ngettext(
-            "%(count)d quote is waiting for an answer: which?", "%(count)d quotes wait for an answer: which?", sent
-        )
-        found.append(words % {"count": sent})
+        found.append(_("List the quotes that wait for an answer (%(count)d)") % {"count": sent})
     leads = Lead.objects.filter(deleted_at=None).order_by("-created_at").first()
     if leads is not None:
-        found.append(_("What do we know about the lead %(name)s?") % {"name": leads.name})
+        found.append(_("Show the lead %(name)s") % {"name": leads.name})
     client = Client.objects.filter(deleted_at=None).order_by("-updated_at").first()
     if client is not None:
         found.append(_("Show me everything about %(name)s") % {"name": client.name})

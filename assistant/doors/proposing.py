@@ -6,14 +6,13 @@ import uuid
 from django.contrib import messages as flash
 from django.db import connection
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from assistant.doors import edit_form
-from assistant.doors.access import MemberRequest, members_only
+from assistant.doors.access import MemberRequest, members_only, see_other
 from assistant.gate import proposals
 from assistant.models import Conversation, PendingAction
 from assistant.tools import registry
@@ -39,8 +38,8 @@ def propose(request: MemberRequest, tool: str) -> HttpResponse:
         action = _once(request, made, desk)
     except DomainError as error:
         flash.error(request, error.sentence)
-        return redirect(_back(request))
-    return redirect("chat:action", desk.pk, action.pk)
+        return see_other(_back(request))
+    return see_other("chat:action", desk.pk, action.pk)
 
 
 def desk_of(member: Membership) -> Conversation:

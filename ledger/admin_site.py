@@ -187,7 +187,7 @@ class OperatorSite(admin.AdminSite):
         for app in self._build_app_dict(request, app_label).values():
             for model in app["models"]:
                 own: Any = self._registry[model["model"]]
-                listed[own.section].append(model)
+                listed[own.section].append(model | {"place": own.place})
         if app_label is None:
             for page in self.pages:
                 listed[page.section].append(_as_model(page))
@@ -197,7 +197,7 @@ class OperatorSite(admin.AdminSite):
                 "app_label": section,
                 "app_url": f"{reverse('admin:index')}#{section}",
                 "has_module_perms": True,
-                "models": models,
+                "models": sorted(models, key=lambda model: model["place"]),
             }
             for section, models in listed.items()
             if models
@@ -218,6 +218,7 @@ def _as_model(page: Page) -> dict[str, Any]:
         "admin_url": reverse(f"admin:{page.name}"),
         "add_url": None,
         "view_only": True,
+        "place": 9,
     }
 
 

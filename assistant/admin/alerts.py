@@ -35,6 +35,7 @@ class AlertAdmin(ReadingAdmin):
     """An alert is handled by settling its action, so there is nothing to press here."""
 
     section = "actions"
+    place = 1
     list_display = (
         told(lazy("What"), kind, "kind"),
         column("action__summary", lazy("Action")),

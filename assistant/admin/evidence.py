@@ -143,8 +143,8 @@ def asked(action: PendingAction) -> list[Row]:
         (_("The model's own words on why"), wording.shown_text(action.reason, lines=True)),
         (_("Expires"), moment(action.expires_at)),
         (_("Undo window in seconds"), str(action.undo_seconds or "")),
-        (_("Closed"), moment(action.closed_at)),
-        (_("Closed by"), str(CLOSED_BY.get(action.closed_by, action.closed_by))),
+        (_("Card closed"), moment(action.closed_at)),
+        (_("Card closed by"), str(CLOSED_BY.get(action.closed_by, action.closed_by))),
     )
 
 

@@ -11,7 +11,7 @@ from assistant.admin import evidence
 from assistant.admin.evidence import Check, Row, as_shown, moment
 from assistant.admin.turns import state
 from assistant.doors import wording
-from assistant.models import Alert, Attempt, Decision, Message, PendingAction, Seen, ToolCall
+from assistant.models import Alert, Attempt, Decision, Message, PendingAction, Seen, Status, ToolCall
 from ledger.models import AuditEvent
 
 __all__ = ["Story", "as_shown", "of"]
@@ -63,6 +63,17 @@ class Story:
     def same(self) -> bool:
         """Whether every comparison holds."""
         return all(check.holds for check in self.checks)
+
+    @property
+    def headline(self) -> str:
+        """What the comparisons come to, in one sentence."""
+        if not self.same:
+            return _("What was shown and what ran are NOT the same")
+        if self.action.status == Status.EXECUTED:
+            return _("What was shown and what ran are the same")
+        if self.action.status in evidence.NOTHING_RAN:
+            return _("Nothing ran, and what is stored is what was shown")
+        return _("What was shown is what the one attempt was made with")
 
 
 RELATED = ("requester", "conversation", "turn__member", "edited_from", "superseded_by", "compensates", "compensated_by")

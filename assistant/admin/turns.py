@@ -63,6 +63,7 @@ class Calls(ReadingInline):
 @register(Turn)
 class TurnAdmin(ReadingAdmin):
     section = "actions"
+    place = 2
     list_display = (
         column("id", lazy("Id")),
         told(lazy("Status"), state, "status"),

@@ -141,6 +141,8 @@ class OperatorAdmin(StaffOnly, admin.ModelAdmin):
     """An admin of the operator's site: its deeds stand in the company's audit chain, not in Django's log."""
 
     section = ""
+    place = 0
+    """The section of the index, and the place in it; of one place, in the order of their registration."""
     paginator = NewestPaginator
     list_per_page = 50
     list_max_show_all = 200

@@ -7,6 +7,7 @@ chain. They are `NO KEY` locks: a row that refers to the turn (a message, a call
 import uuid
 
 from django.db import connection, models
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from assistant.events import announce
@@ -33,7 +34,7 @@ def notify(word: str = "") -> None:
 def queue(turn: Turn) -> None:
     """Promise the turn to the runners and wake them, in this transaction."""
     Due.objects.bulk_create(
-        [Due(kind=KIND, object_id=turn.pk, tenant_id=current_tenant(), run_at=timezone.now())],
+        [Due(kind=KIND, object_id=turn.pk, tenant_id=current_tenant(), run_at=Now())],
         update_conflicts=True,
         unique_fields=["kind", "object_id"],
         update_fields=["run_at", "lease", "tries"],

@@ -17,7 +17,6 @@ from assistant import turns
 from assistant.agent import ends, history
 from assistant.agent.claimed import Claimed, lease, lease_end
 from assistant.agent.lines import Line
-from assistant.events import announce
 from assistant.gate.outcome import Clock
 from assistant.models import Message, ToolCall, Turn
 from ledger import jobs, tenancy
@@ -25,8 +24,6 @@ from ledger.models import Due
 
 log = logging.getLogger(__name__)
 
-CALLS_AGAIN = 1
-"""How many take-overs let the call go on that was running; after more, it may be what kills the runners."""
 MOST_TAKEOVERS = 3
 """After more of them the turn is given up (fault matrix, row 20)."""
 
@@ -70,7 +67,6 @@ def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
         turn.status, turn.claim = Turn.Status.RUNNING, token
         if silent and not _take_over(turn):
             return None
-        announce(turn.conversation_id, turn)
         return Claimed(tenant_id, turn.conversation_id, turn_id, token)
 
 
@@ -95,9 +91,20 @@ def _take_over(turn: Turn) -> bool:
         ends.answer_calls(turn, history.NOT_RUN)
         ends.end_with_line(turn, Turn.Status.INTERRUPTED, Line.PROCESS_STOPPED)
         return False
-    if tries > CALLS_AGAIN and ToolCall.objects.filter(turn=turn, status=ToolCall.Status.RUNNING).exists():
-        ends.answer_calls(turn, history.NOT_RUN)
+    _give_up_deadly_calls(turn)
     return True
+
+
+def _give_up_deadly_calls(turn: Turn) -> None:
+    """A call that was running when its runner died runs once again; if that one dies as well, it may be the cause.
+
+    `ended_at` of a call without a result is when its first attempt was cut off.
+    """
+    running = ToolCall.objects.filter(turn=turn, status=ToolCall.Status.RUNNING)
+    if running.filter(ended_at__isnull=False).exists():
+        ends.answer_calls(turn, history.NOT_RUN)
+    else:
+        running.update(ended_at=Clock())
 
 
 @dataclass(frozen=True)

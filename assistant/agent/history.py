@@ -21,10 +21,11 @@ _HIDDEN: Final = r"[\s\u200b-\u200f\u2060\ufeff]*"
 _MARKER: Final = re.compile(rf"[\[［⟦【〔❲]({_HIDDEN}r\W*e\W*c\W*o\W*r\W*d{_HIDDEN})[\]］⟧】〕❳]", re.IGNORECASE)
 _NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
-INTERRUPTED: Final = "interrupted"
-STOPPED: Final = "stopped"
+INTERRUPTED: Final = "cut_off"
+STOPPED: Final = "stopped_here"
 UNFOUNDED: Final = "unfounded"
 """Codes of replies: cut off by a failure, stopped by the person, claiming what the record does not have."""
+EVENTS: Final = {INTERRUPTED: "interrupted", STOPPED: "stopped"}
 CUT_SHORT: Final = {
     INTERRUPTED: "The reply was cut off here by a failure; nothing after this point was said or done.",
     STOPPED: "The person stopped the reply here; nothing after this point was said or done.",
@@ -127,7 +128,7 @@ def _turn(
                     continue
                 yield from _reply(message, calls.get(message.pk, []))
                 if message.code in CUT_SHORT and message.text:
-                    yield _record({"event": message.code, "note": CUT_SHORT[message.code]}, developer)
+                    yield _record({"event": EVENTS[message.code], "note": CUT_SHORT[message.code]}, developer)
                 if message.code == UNFOUNDED:
                     about = message.params.get("actions", [])
                     yield _record(

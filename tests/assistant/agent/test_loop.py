@@ -89,7 +89,7 @@ def test_H39_nothing_of_a_stream_that_broke_off_runs():
         assert (turn.status, turn.problem) == (Turn.Status.INTERRUPTED, "interrupted")
         assert (talk.calls(), talk.cards(), talk.lines()) == ([], [], ["interrupted"])
         assert [(m.text, m.open, m.code) for m in talk.messages(role="assistant")] == [
-            ("I will rename", False, "interrupted")
+            ("I will rename", False, "cut_off")
         ]
 
 

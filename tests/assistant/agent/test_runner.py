@@ -84,7 +84,7 @@ def test_a_stop_closes_the_models_stream_at_once_and_keeps_what_was_said():
         assert until(lambda: talk.endpoint.app.open_streams == 0) < 1
         until(rests(talk))
         (reply,) = talk.messages(role="assistant")
-        assert (reply.text, reply.open, reply.code) == ("Half a sen", False, "stopped")
+        assert (reply.text, reply.open, reply.code) == ("Half a sen", False, "stopped_here")
         assert (talk.turn().status, talk.lines()) == (Turn.Status.STOPPED, ["stopped"])
         talk.history()
 
@@ -187,7 +187,7 @@ def test_a_runner_that_goes_away_gives_its_turns_back_and_another_goes_on(monkey
         with running(talk):
             until(rests(talk))
         assert (talk.turn().status, talk.replies()) == (Turn.Status.DONE, ["Half a", "Whole."])
-        assert [(m.code, m.open) for m in talk.messages(role="assistant")] == [("interrupted", False), ("", False)]
+        assert [(m.code, m.open) for m in talk.messages(role="assistant")] == [("cut_off", False), ("", False)]
 
 
 def test_a_silent_runners_turn_is_taken_over_and_it_writes_nothing_more():
@@ -209,7 +209,7 @@ def test_a_silent_runners_turn_is_taken_over_and_it_writes_nothing_more():
     ):
         with pytest.raises(ClaimLost):
             write()
-    assert [(m.text, m.code) for m in desk.messages(role="assistant")] == [("Half a sen", "interrupted")]
+    assert [(m.text, m.code) for m in desk.messages(role="assistant")] == [("Half a sen", "cut_off")]
     desk.end(new, "A whole one.")
     assert [m["content"] for m in desk.history()] == ["look", "A whole one."]
 

@@ -79,7 +79,7 @@ def test_the_same_in_portuguese(aurora: Cast) -> None:
     desk = desk_of(aurora, "pt-br")
     action = desk.propose("send_quote", quote_ref="ORC-0001", channel="email")
     assert fact(action, "total") == {"cents": 358_800, "currency": "BRL"}
-    assert "R$\u00a03.588,00" in action.summary
+    assert action.summary.startswith("Enviar o orçamento ORC-0001, revisão 1, “Troca de calhas”, de R$\u00a03.588,00,")
     assert "R$ 3.588,00" in fact(action, "message")
     assert action.payload["language"] == "pt-br"
 

@@ -61,6 +61,8 @@ def test_the_letter_says_what_the_record_says_in_the_clients_language(lone_ridge
             create_quote(client, by=lone_ridge.dana, title="Roof", lines=lines_of("1.00")), by=lone_ridge.dana
         )
         assert other.letter.language == "pt-br"
+        assert other.letter.subject == "Orçamento Q-0002 para John Smith: Roof"
+        assert other.letter.body.startswith("Olá, John Smith,")
 
 
 def test_reserving_freezes_and_recording_sends(lone_ridge: Cast) -> None:

@@ -254,7 +254,7 @@ def test_the_page_speaks_the_clients_language(aurora: Cast) -> None:
     page = answer.content.decode()
     assert 'lang="pt-br"' in page
     assert answer["Content-Language"] == "pt-br"
-    assert "R$\u00a03.588,00" in page
+    assert "Aceitar por R$\u00a03.588,00" in page
     assert "R$\u00a0170,86" in page  # 5 % worked out of the price
 
 

@@ -23,12 +23,13 @@ def wrong_in_books() -> list[str]:
 def _numbers() -> Iterator[str]:
     issued = Invoice.objects.filter(serial__isnull=False, brought=False).order_by("series", "serial")
     notes = CreditNote.objects.order_by("series", "serial")
+    found: Any
     for found in (issued, notes):
-        for before, after in pairwise(found.values_list("series", "serial", "issued_on", "ref")):
-            if before[0] == after[0] and after[1] != before[1] + 1:
-                yield f"{after[3]} does not follow {before[3]}"
-            if before[0] == after[0] and after[2] < before[2]:
-                yield f"{after[3]} is dated before {before[3]}"
+        for before, after in pairwise(found):
+            if before.series == after.series and after.serial != before.serial + 1:
+                yield f"{after.ref} does not follow {before.ref}"
+            if before.series == after.series and after.issued_on < before.issued_on:
+                yield f"{after.ref} is dated before {before.ref}"
 
 
 def _totals() -> Iterator[str]:

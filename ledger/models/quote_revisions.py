@@ -198,10 +198,13 @@ class QuoteRevision(TenantModel):
         """How much is let off in percent, rounded up to hundredths, against the price book (I14).
 
         Line discounts, the document's discount and prices below the book's count together, and so does what an
-        option would let off if the client took it: the higher of the two is the answer.
+        option would let off if the client took it: the higher of the two is the answer. The half cent that the
+        rounding of a percentage may add is not counted, so exactly the allowed percentage is never over the limit.
         """
         every = {line.pk for line in lines if line.optional}
-        return max(_let_off(lines, self.totals(lines, chosen), Rounding(self.rounding)) for chosen in (None, every))
+        rounded = int(self.discount_percent is not None)
+        rounding = Rounding(self.rounding)
+        return max(_let_off(lines, self.totals(lines, chosen), rounding, rounded) for chosen in (None, every))
 
 
 LINE_FROZEN = """
@@ -323,11 +326,13 @@ def _portion(percent: Decimal | None, cents: int | None) -> Portion | None:
     return None if percent is None and cents is None else Portion(percent=percent, cents=cents)
 
 
-def _let_off(lines: Sequence[QuoteLine], totals: money.Totals, rounding: Rounding) -> Decimal:
+def _let_off(lines: Sequence[QuoteLine], totals: money.Totals, rounding: Rounding, rounded: int) -> Decimal:
+    """`rounded`: how many percentages of the document as a whole were rounded to cents."""
     reference = 0
     for line, row in zip(lines, totals.lines, strict=True):
         if row.counts:
             book = line.price.unit_price if line.price else line.unit_price
             reference += money.line_amount(line.quantity, max(book, line.unit_price), rounding)
-    off = reference - (totals.subtotal - totals.discount)
-    return Decimal(-(-off * 10_000 // reference)).scaleb(-2) if reference and off > 0 else Decimal(0)
+            rounded += line.discount_percent is not None
+    half_cents = 2 * (reference - (totals.subtotal - totals.discount)) - rounded
+    return Decimal(-(-half_cents * 5_000 // reference)).scaleb(-2) if reference and half_cents > 0 else Decimal(0)

@@ -20,6 +20,7 @@ from assistant.agent.steps import Speak
 FRAME_SECONDS: Final = 0.04
 FRAMES_A_SECOND: Final = 400
 """What one process sends at most, all its replies together."""
+SEND_SECONDS: Final = 1.0
 SAVE_SECONDS: Final = 0.5
 SHORTEST_SAVE_SECONDS: Final = 0.1
 
@@ -84,17 +85,23 @@ class Speech:
             piece = "".join(self._unsent)
             self._unsent.clear()
             if piece:
-                await bus.send_text(
-                    self._claimed.conversation_id,
-                    self._step.seq,
-                    message_id=self._step.message_id,
-                    at=sent,
-                    text=piece,
-                )
+                await self._send(sent, piece)
                 sent += len(piece)
             await self._rest(self._pace())
             if self._unsent:
                 self._news.set()
+
+    async def _send(self, at: int, piece: str) -> None:
+        """Send one frame. A layer that hangs costs the frame, not the reply: who watches reads the row instead."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SEND_SECONDS):
+                await bus.send_text(
+                    self._claimed.conversation_id,
+                    self._step.seq,
+                    message_id=self._step.message_id,
+                    at=at,
+                    text=piece,
+                )
 
     async def _keep(self) -> None:
         """Write the text now and then; the whole reply is written with its calls, elsewhere."""

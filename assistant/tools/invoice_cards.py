@@ -99,8 +99,8 @@ def send_summary(plan: InvoiceSend, ctx: Context) -> str:
         "address": addressed(plan.recipients),
     }
     if invoice.is_issued:
-        return _("Send invoice %(ref)s, “%(title)s”, over %(total)s to %(who)s (%(address)s).") % facts
-    return _("Issue and send invoice %(ref)s, “%(title)s”, over %(total)s to %(who)s (%(address)s).") % facts
+        return _("Send invoice %(ref)s, “%(title)s”, for %(total)s to %(who)s (%(address)s).") % facts
+    return _("Issue and send invoice %(ref)s, “%(title)s”, for %(total)s to %(who)s (%(address)s).") % facts
 
 
 def _number_facts(plan: InvoiceSend) -> list[Fact]:

@@ -167,7 +167,7 @@ def _told(payment: Payment, payload: dict[str, Any], ctx: Context) -> str:
         return format_money(cents, payment.currency, locale)
 
     told = [
-        _("Payment %(ref)s over %(amount)s was recorded.") % {"ref": payment.ref, "amount": shown(payment.amount_cents)}
+        _("Payment %(ref)s of %(amount)s was recorded.") % {"ref": payment.ref, "amount": shown(payment.amount_cents)}
     ]
     ids = [share["invoice"] for share in payload["shares"]]
     for invoice in Invoice.objects.filter(pk__in=ids).order_by("serial"):

@@ -228,7 +228,7 @@ def _preview(plan: QuoteSend, ctx: Context, written: str) -> Preview:
 def _summary(plan: QuoteSend, ctx: Context) -> str:
     """The one sentence of the card, in the language of the person who reads it."""
     locale = "pt-BR" if ctx.language.lower().startswith("pt") else "en-US"
-    return _("Send quote %(ref)s, revision %(revision)s, “%(title)s”, over %(total)s to %(who)s (%(address)s).") % {
+    return _("Send quote %(ref)s, revision %(revision)s, “%(title)s”, for %(total)s to %(who)s (%(address)s).") % {
         "ref": plan.quote.ref,
         "revision": plan.revision.n,
         "title": plan.quote.title,

@@ -105,7 +105,7 @@ VALUES = {
 }
 
 PHRASES = {
-    "send_quote_title": _("Send quote %(quote)s over %(total)s to %(who)s?"),
+    "send_quote_title": _("Send quote %(quote)s for %(total)s to %(who)s?"),
     "send_quote_button": _("Send quote for %(total)s"),
     "send_quote_goes_out": _("This message goes to %(who)s with the PDF and a link to accept the quote."),
     "send_quote_freezes": _(
@@ -138,7 +138,7 @@ PHRASES = {
     "delete_lead_button": _("Delete lead %(ref)s"),
     "delete_client_title": _("Move client %(name)s to the trash?"),
     "delete_client_button": _("Delete client %(ref)s"),
-    "send_invoice_title": _("Send invoice %(invoice)s over %(total)s to %(who)s?"),
+    "send_invoice_title": _("Send invoice %(invoice)s for %(total)s to %(who)s?"),
     "send_invoice_button": _("Send invoice for %(total)s"),
     "send_invoice_goes_out": _("This message goes to %(who)s with the PDF."),
     "send_invoice_issues": _(

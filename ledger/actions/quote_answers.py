@@ -143,7 +143,7 @@ def mark_viewed(revision: QuoteRevision, *, by: None = None) -> bool:
 
 def agreement(quote: Quote, revision: QuoteRevision, totals: Totals, locale: str) -> str:
     """What the client says yes to, in words; shown above the button and kept with the acceptance."""
-    return _("I accept quote %(ref)s, revision %(revision)s, over %(total)s in total, with the terms it states.") % {
+    return _("I accept quote %(ref)s, revision %(revision)s, for %(total)s in total, with the terms it states.") % {
         "ref": quote.ref,
         "revision": revision.n,
         "total": format_money(totals.total, quote.currency, locale),

@@ -35,7 +35,7 @@ def test_the_card_shows_the_facts_and_that_the_number_comes_later(lone_ridge: Ca
     assert "Invoice INV-····: $108.25 in total, due by" in fact(action, "message")
     assert [(target["kind"], target["version"]) for target in action.targets] == [("invoice", 1), ("client", 1)]
     assert action.summary == (
-        "Issue and send invoice D-0001, “Leak repair”, over $108.25 to John Smith (john.smith@example.com)."
+        "Issue and send invoice D-0001, “Leak repair”, for $108.25 to John Smith (john.smith@example.com)."
     )
     assert action.preview["document"]["sha256"] == fact(action, "sha256")
     with lone_ridge.scope():

@@ -49,7 +49,7 @@ def test_en09_a_check_larger_than_the_balance(lone_ridge: Cast) -> None:
     )
     action = desk.run(action)
     assert action.receipt["text"] == (
-        "Payment PAY-0001 over $4,500.00 was recorded. INV-0001 is paid. $319.75 are kept as credit."
+        "Payment PAY-0001 of $4,500.00 was recorded. INV-0001 is paid. $319.75 are kept as credit."
     )
     with lone_ridge.scope():
         assert (fresh(invoice).status, Payment.objects.get().amount_cents) == ("paid", 450_000)

@@ -43,7 +43,7 @@ def test_the_card_shows_the_facts_of_the_record(lone_ridge: Cast) -> None:
     assert action.preview["document"]["sha256"] == fact(action, "sha256") == action.payload["document_sha256"]
     assert [target["kind"] for target in action.targets] == ["quote", "client"]
     assert action.summary == (
-        "Send quote Q-0001, revision 1, “Full roof replacement, 28 squares”, over $10,157.64 "
+        "Send quote Q-0001, revision 1, “Full roof replacement, 28 squares”, for $10,157.64 "
         "to John Smith (john.smith@example.com)."
     )
     with lone_ridge.scope():

@@ -46,7 +46,7 @@ def test_h34_an_acceptance_is_recorded_once_with_who_when_where_and_what(lone_ri
         stored = Acceptance.objects.get()
         assert (stored.signer_name, stored.address, stored.user_agent) == ("John Smith", "203.0.113.9", "Test")
         assert (stored.total_cents, stored.document_sha256) == (CEDAR_BEND_TOTAL, revision.document.sha256)
-        assert stored.agreement.startswith("I accept quote Q-0001, revision 1, over $10,157.64")
+        assert stored.agreement.startswith("I accept quote Q-0001, revision 1, for $10,157.64")
         assert Quote.objects.get().status == Quote.Status.ACCEPTED
         assert AuditEvent.objects.filter(kind="quote.accepted").count() == 1
 

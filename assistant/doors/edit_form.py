@@ -21,7 +21,7 @@ SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 @dataclass(frozen=True)
 class EditField:
-    """One field: `kind` is text, email, number, check, choice, long or lines; `was` is the value on the card."""
+    """One field: `kind` is text, address, email, number, check, choice, long or lines; `was` is the value on the card."""
 
     name: str
     element_id: str
@@ -39,7 +39,7 @@ class EditField:
 
     @property
     def wide(self) -> bool:
-        return self.kind in ("long", "lines", "email")
+        return self.kind in ("long", "lines", "address", "email")
 
 
 def fields(action: PendingAction, made: Tool, posted: Mapping[str, Any] | None = None) -> list[EditField]:
@@ -54,7 +54,10 @@ def fields(action: PendingAction, made: Tool, posted: Mapping[str, Any] | None =
 
 
 def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]:
-    """The posted fields as the tool's arguments. What does not fit its type goes on as text, for the tool to refuse."""
+    """The posted fields as the tool's arguments. What does not fit its type goes on as text, for the tool to refuse.
+
+    An address that the tool filled in and that was left as it is stays open in the request.
+    """
     read_fields: dict[str, Any] = {}
     required = made.schema.get("required", [])
     for name in made.editable:
@@ -62,7 +65,8 @@ def read(action: PendingAction, made: Tool, posted: QueryDict) -> dict[str, Any]
         if kind == "boolean" and name in posted.getlist("present"):
             read_fields[name] = bool(posted.get(name))
         elif kind is not None and name in posted:
-            read_fields[name] = _value(kind, str(posted[name]), required=name in required)
+            shown = posted[name] == _address(action, name) and json.loads(action.arguments).get(name) is None
+            read_fields[name] = None if shown else _value(kind, str(posted[name]), required=name in required)
     return read_fields
 
 
@@ -103,13 +107,14 @@ def _field(
     if kind == "boolean":
         value = bool(was) if posted is None else bool(posted.get(name))
         before = bool(was)
-    elif kind != "boolean":
-        before, value = str(before), str(value)
+    else:
+        before = str(before) or _address(action, name)
+        value = before if posted is None else str(value)
     return EditField(
         name=name,
         element_id=f"action-{action.pk}-{name}",
         label=wording.label(name),
-        kind=_kind(kind, described, before, choices),
+        kind="address" if _address(action, name) else _kind(kind, described, before, choices),
         value=value,
         was=before,
         choices=choices,
@@ -120,9 +125,18 @@ def _field(
 
 def _now(action: PendingAction, name: str) -> str:
     """What the card shows for a field that the request left open: the tool filled it in."""
-    facts = [fact for fact in action.preview.get("facts", ()) if fact["name"] == SHOWN_AS.get(name, name)]
-    shown = [str(wording.value(fact["kind"], fact["value"]).text) for fact in facts if fact["kind"] != "long"]
-    return ", ".join(shown)
+    facts = [fact for fact in _facts(action, name) if fact["kind"] != "long"]
+    return ", ".join(str(wording.value(fact["kind"], fact["value"]).text) for fact in facts)
+
+
+def _address(action: PendingAction, name: str) -> str:
+    """The one address that the card shows under a field of another name; it stands in the form, ready to be changed."""
+    facts = _facts(action, name) if name in SHOWN_AS else []
+    return str(facts[0]["value"]) if len(facts) == 1 and facts[0]["kind"] == "email" else ""
+
+
+def _facts(action: PendingAction, name: str) -> list[dict[str, Any]]:
+    return [fact for fact in action.preview.get("facts", ()) if fact["name"] == SHOWN_AS.get(name, name)]
 
 
 def _kind(kind: str | None, described: dict[str, Any], value: Any, choices: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from assistant.agent import lines
 from assistant.doors import markdown, wording
 from assistant.doors.shapes import Card
 from assistant.models import OPEN, Message, PendingAction, ToolCall, Turn
+from assistant.tools import registry
 
 LAST = 10**12
 """The place of what always stands at the end."""
@@ -62,6 +63,11 @@ class Work:
     steps: tuple[Step, ...]
     running: bool
     actions: frozenset[uuid.UUID] = frozenset()
+
+    @property
+    def needless(self) -> bool:
+        """Whether every step put a card up: the cards say all there is."""
+        return len(self.actions) == len(self.steps)
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ def items_of(
 
 
 def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tuple[Message, list[ToolCall]]]:
-    """Tool calls in blocks: one until something is said or a card goes up. A card alone needs no block."""
+    """Tool calls in blocks: one until something is said or a card goes up."""
     by_message: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
     for call in calls:
         by_message[call.message_id].append(call)
@@ -144,18 +150,23 @@ def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tupl
     run: list[ToolCall] = []
     for message in spoken:
         own = by_message[message.pk]
-        put_up = any(call.action_id for call in own)
+        put_up = any(call.action_id or _asks(call) for call in own)
         if first is None or (message.text.strip() and run and not put_up):
             if first is not None and run:
                 yield first, run
             first, run = message, []
         run += own
         if put_up:
-            if any(not call.action_id for call in run):
-                yield first, run
+            yield first, run
             first, run = None, []
     if first is not None and run:
         yield first, run
+
+
+def _asks(call: ToolCall) -> bool:
+    """Whether the call is to put a card up. Known before it has, so that its block is the same before and after."""
+    made = registry.get(call.name)
+    return made is not None and made.gated
 
 
 def _work(run: Sequence[ToolCall]) -> Work:

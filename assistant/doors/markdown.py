@@ -21,7 +21,7 @@ from markdown_it.utils import EnvType, OptionsDict
 LONGEST = 100_000
 """Characters of one message that are read as Markdown; a longer one is shown as it is written."""
 
-_BLOCKS = ("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "div")
+_BLOCKS = ("p", "br", "hr", "h2", "ul", "ol", "li", "blockquote", "pre", "div")
 _TABLES = ("table", "thead", "tbody", "tr", "th", "td")
 TAGS = frozenset((*_BLOCKS, *_TABLES, "a", "code", "em", "s", "strong"))
 _ATTRIBUTES: dict[str, set[str]] = {"*": set(), "a": {"href"}, "ol": {"start"}}
@@ -55,13 +55,13 @@ def allowed_link(url: str) -> bool:
 
 
 class _Renderer(RendererHTML):
-    """HTML under a page's own headings (h1 is the page's, h2 a card's), with tables that scroll and no style."""
+    """HTML under a page's heading: all headings of one rank, so that none is skipped; tables that scroll; no style."""
 
     def heading_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-        return f"<{_under_the_page(tokens[at].tag)}>"
+        return "<h2>"
 
     def heading_close(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-        return f"</{_under_the_page(tokens[at].tag)}>\n"
+        return "</h2>\n"
 
     def table_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         return '<div class="table"><table>\n'
@@ -74,10 +74,6 @@ class _Renderer(RendererHTML):
 
     def td_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         return _cell("td", tokens[at])
-
-
-def _under_the_page(tag: str) -> str:
-    return f"h{min(int(tag[1]) + 2, 6)}"
 
 
 def _cell(tag: str, token: Token) -> str:

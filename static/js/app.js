@@ -79,7 +79,7 @@ function keepFocus(there, made) {
 
 // What is as it was stays untouched; where someone is writing in a card that is still the same, the card is morphed.
 function renewed(task, made, there) {
-  if (there.innerHTML === made.innerHTML && there.className === made.className) return [];
+  if (there.innerHTML === made.innerHTML && there.className === made.className && there.hidden === made.hidden) return [];
   if (there instanceof HTMLDetailsElement) made.open = there.open;
   const writing = there.contains(document.activeElement) && there.dataset.state === made.dataset.state;
   if (!writing) keepFocus(there, made);
@@ -139,9 +139,13 @@ for (const name of ["htmx:response:error", "htmx:error"]) {
   });
 }
 
-addEventListener("offline", () => stream() && lost());
-document.addEventListener("click", ({ target }) => {
-  if (!target.closest("[data-reconnect]")) return;
+function reconnect() {
   if (connection?.delayCanceller) connection.delayCanceller();
+  else if (connection?.reader) connection.reader.cancel();
   else stream()?.dispatchEvent(new Event("stream:retry"));
-});
+}
+
+// After a change of network the old connection may look alive and be none: a new one asks for what was missed.
+addEventListener("offline", () => stream() && lost());
+addEventListener("online", () => stream() && reconnect());
+document.addEventListener("click", ({ target }) => target.closest("[data-reconnect]") && reconnect());

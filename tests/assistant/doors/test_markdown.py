@@ -149,7 +149,7 @@ def test_an_image_is_never_fetched() -> None:
 def test_the_usual_marks_are_rendered() -> None:
     html = markdown.render("# Due\n\n1. **a** ~~b~~ `c`\n2. _d_\n\n> e\n\n| x | y |\n|---|--:|\n| 1 | 2 |\n")
     for part in (
-        "<h3>Due</h3>",
+        "<h2>Due</h2>",
         "<strong>a</strong> <s>b</s> <code>c</code>",
         "<em>d</em>",
         "<blockquote>",

@@ -1,0 +1,51 @@
+"""The edit form of a card: what stands in its fields, and what is read from them."""
+
+import pytest
+from django.http import QueryDict
+
+from assistant.doors import edit_form
+from assistant.models import PendingAction
+from assistant.tools.registry import TOOLS
+from tests.cast import Cast
+from tests.desks import desk_of
+from tests.offers import cedar_bend
+
+JOHN = "john.smith@example.com"
+
+
+def send_quote(lone_ridge: Cast, **arguments: str) -> PendingAction:
+    with lone_ridge.scope():
+        quote = cedar_bend(lone_ridge)
+    return desk_of(lone_ridge).propose("send_quote", quote_ref=quote.ref, channel="email", **arguments)
+
+
+def test_the_address_that_the_tool_filled_in_stands_in_the_form(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        to, cc, message = edit_form.fields(send_quote(lone_ridge), TOOLS["send_quote"])
+    assert (to.name, to.value, to.kind, to.wide, to.changed) == ("to", JOHN, "address", True, False)
+    assert (cc.name, cc.value, cc.kind) == ("cc", "", "lines")
+    assert (message.name, message.value, message.kind) == ("message", "", "long")
+
+
+@pytest.mark.parametrize(
+    ("given", "posted", "read"),
+    [
+        ({}, JOHN, None),
+        ({}, "mary.smith@example.com", "mary.smith@example.com"),
+        ({}, "", None),
+        ({"to": JOHN}, JOHN, JOHN),
+        ({"to": "mary.smith@example.com"}, JOHN, JOHN),
+    ],
+)
+def test_only_an_address_that_was_typed_becomes_part_of_the_request(
+    lone_ridge: Cast, given: dict[str, str], posted: str, read: str | None
+) -> None:
+    with lone_ridge.scope():
+        action = send_quote(lone_ridge, **given)
+        form = QueryDict(mutable=True)
+        form.update({"to": posted, "cc": "a@example.com\r\nb@example.com", "message": ""})
+        assert edit_form.read(action, TOOLS["send_quote"], form) == {
+            "to": read,
+            "cc": ["a@example.com", "b@example.com"],
+            "message": None,
+        }

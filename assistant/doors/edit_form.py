@@ -21,7 +21,7 @@ SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 @dataclass(frozen=True)
 class EditField:
-    """One field: `kind` is text, address, email, number, check, choice, long or lines; `was` is the value on the card."""
+    """One field: its kind is text, address, email, number, check, choice, long or lines; `was` is what the card has."""
 
     name: str
     element_id: str

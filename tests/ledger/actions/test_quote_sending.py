@@ -38,6 +38,8 @@ from ledger.money import Portion
 from tests.cast import Cast, aurora, joanne_smith, john_smith, lone_ridge
 from tests.offers import cedar_bend, frozen, lines_of, reserve, send
 
+TENTH = Portion(percent=Decimal(10))
+
 
 def test_planning_changes_nothing_but_keeps_the_document_once(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
@@ -289,19 +291,18 @@ def test_i14_a_discount_over_the_senders_limit_is_refused(lone_ridge: Cast) -> N
         assert plan_quote_send(quote, by=lone_ridge.dana).discount == Decimal("14.00")
 
 
-@pytest.mark.parametrize("discounts", [{"document": 10}, {"line": 10}])
+@pytest.mark.parametrize(("of_document", "of_line"), [(TENTH, None), (None, TENTH)])
 def test_i14_exactly_the_limit_is_not_over_it_for_the_sake_of_half_a_cent(
-    lone_ridge: Cast, discounts: dict[str, int]
+    lone_ridge: Cast, of_document: Portion | None, of_line: Portion | None
 ) -> None:
     """10 % of 10.05 are 100.5 cents, so 101 are taken off."""
-    document, line = (Portion(percent=Decimal(discounts[of])) if of in discounts else None for of in ("document", "line"))
     with lone_ridge.scope():
         quote = create_quote(
             john_smith(lone_ridge),
             by=lone_ridge.alex,
             title="Roof",
-            lines=lines_of("10.05", discount=line),
-            discount=document,
+            lines=lines_of("10.05", discount=of_line),
+            discount=of_document,
         )
         assert quote.revisions.get(n=1).total_cents == 904
         assert plan_quote_send(quote, by=lone_ridge.alex).discount == Decimal("10.00")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledger import tenancy
 from ledger.demo import clients, invoices, leads, payments, pricebook, quotes
-from ledger.demo.people import Login, ensure_company
+from ledger.demo.people import Login, ensure_company, ensure_operator
 from ledger.demo.world import Seed, World
 
 SEED = Path(__file__).parent / "seed.json"
@@ -35,4 +35,4 @@ def load(password: str) -> list[Login]:
             for load_kind in LOADERS:
                 load_kind(world, entry)
         logins += people
-    return logins
+    return [*logins, ensure_operator(password)]

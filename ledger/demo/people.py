@@ -21,6 +21,19 @@ class Login:
     company: str
 
 
+OPERATOR = "operator@aval.example"
+
+
+def ensure_operator(password: str) -> Login:
+    """The one who runs the installation: an account for the admin, of no company."""
+    user = user_for(OPERATOR)
+    if not user.has_usable_password():
+        user.set_password(password)
+        user.is_staff = user.is_superuser = True
+        user.save(update_fields=["password", "is_staff", "is_superuser"])
+    return Login(OPERATOR, "Operator", "staff", "/admin/ (names a company by a member's e-mail)")
+
+
 def ensure_company(seed: Seed, frozen: date, password: str) -> tuple[World, list[Login]]:
     """The company of a seed and its people, made where they are not there. Called outside any scope."""
     owner = _sign_in(seed["members"][0], seed, password)

@@ -88,6 +88,11 @@ def test_there_is_one_way_to_sign_in_and_it_leads_back() -> None:
     assert (response.status_code, response["Location"]) == (302, "/admin/chain/")
 
 
+def test_staff_of_no_company_are_shown_the_way(lone_ridge: Cast) -> None:
+    assert 'href="/admin/"' in text(operators.browser(operators.staff()).get("/companies/"))
+    assert 'href="/admin/"' not in text(operators.browser(lone_ridge.dana.user).get("/companies/"))
+
+
 # Which company
 
 

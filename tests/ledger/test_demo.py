@@ -38,11 +38,19 @@ def test_every_login_is_printed_with_the_password(printed: str) -> None:
     assert "dana@loneridge.example" in printed
     assert "rafael@aurora.example" in printed
     assert "mallory@otherco.example" in printed
+    assert "operator@aval.example" in printed
     assert "a-roof-over-your-head" in printed
 
 
 def test_the_printed_password_opens_the_door(printed: str) -> None:
     assert User.objects.get(email="dana@loneridge.example").check_password("a-roof-over-your-head")
+
+
+def test_the_operator_comes_into_the_admin_and_belongs_to_no_company(printed: str) -> None:
+    operator = User.objects.get(email="operator@aval.example")
+    assert (operator.is_staff, operator.is_superuser) == (True, True)
+    assert operator.check_password("a-roof-over-your-head")
+    assert not Access.objects.filter(user=operator).exists()
 
 
 def test_a_second_run_changes_nothing(printed: str) -> None:

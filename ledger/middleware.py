@@ -70,4 +70,3 @@ class TenantMiddleware:
                 if hasattr(response, "render") and callable(response.render):
                     response = response.render()
             return response
-

@@ -204,9 +204,7 @@ class Model:
     async def _opened(self, body: Message, deadline: float) -> AsyncIterator[httpx2.Response]:
         """Send the request and wait for the answer's head."""
         loop = asyncio.get_running_loop()
-        request = self._completions.create(
-            model=self.settings.model, messages=[], stream=True, extra_body=body
-        )
+        request = self._completions.create(model=self.settings.model, messages=[], stream=True, extra_body=body)
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + self.settings.idle_seconds)):
                 response = await request.__aenter__()

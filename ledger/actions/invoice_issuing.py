@@ -19,7 +19,7 @@ from ledger.actions.invoices import require_billable, search_of
 from ledger.actions.quote_documents import snapshot
 from ledger.company_settings import current_settings
 from ledger.documents.papers import InvoiceDocument
-from ledger.documents.typeset import render
+from ledger.documents.typeset import invoice_pdf
 from ledger.errors import DomainError
 from ledger.models import Client, Invoice, Membership
 
@@ -49,7 +49,7 @@ def issue(invoice: Invoice, days: BillDays, *, by: Membership) -> Invoice:
     require_billable(invoice.client)
     require_open_period(days.issued_on)
     paper = invoice_paper(invoice, days)
-    render(replace(paper, number=numbering.next_number("invoice")))  # a trial, before the series is held
+    invoice_pdf(replace(paper, number=numbering.next_number("invoice")))  # a trial, before the series is held
     number = numbering.take("invoice")
     _require_later(number, days.issued_on)
     return _numbered(invoice, number, paper, by=by, issued_at=timezone.now())

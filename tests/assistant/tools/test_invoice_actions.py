@@ -117,7 +117,7 @@ def test_h16_a_pdf_that_cannot_be_made_issues_nothing(lone_ridge: Cast, monkeypa
         invoice = draft(lone_ridge, "100.00")
     desk = desk_of(lone_ridge)
     action = desk.propose("send_invoice", invoice_ref="D-0001", channel="email")
-    monkeypatch.setattr("ledger.actions.invoice_issuing.render", broken)
+    monkeypatch.setattr("ledger.actions.invoice_issuing.invoice_pdf", broken)
     action = desk.run(action)
     assert (action.status, action.failure["code"]) == ("failed", "ERROR")
     with lone_ridge.scope():

@@ -16,7 +16,7 @@ from ledger.actions.invoice_issuing import issue_invoice
 from ledger.actions.invoice_quotes import create_invoice_of_quote
 from ledger.actions.invoices import create_invoice, delete_invoice, invoice_of, newest_first, overdue
 from ledger.actions.quotes import create_quote
-from ledger.documents.typeset import render
+from ledger.documents.typeset import invoice_pdf
 from ledger.errors import DomainError, NotAllowed, NotFound
 from ledger.models import AuditEvent, Client, Invoice, InvoiceLine, Quote, Sequence, StoredDocument
 from ledger.money import Portion
@@ -153,10 +153,10 @@ def test_h16_a_failed_issue_leaves_no_gap_and_a_draft_has_no_number(
     with lone_ridge.scope():
         continue_from("invoice", 8)
         first, second, third = (draft(lone_ridge, amount) for amount in ("1.00", "2.00", "3.00"))
-    monkeypatch.setattr(invoice_issuing, "render", broken)
+    monkeypatch.setattr(invoice_issuing, "invoice_pdf", broken)
     with pytest.raises(RuntimeError), lone_ridge.scope():
         issue_invoice(first, by=lone_ridge.dana)
-    monkeypatch.setattr(invoice_issuing, "render", render)
+    monkeypatch.setattr(invoice_issuing, "invoice_pdf", invoice_pdf)
     with lone_ridge.scope():
         delete_invoice(second, by=lone_ridge.dana)
     with lone_ridge.scope():

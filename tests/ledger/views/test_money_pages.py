@@ -79,8 +79,8 @@ def test_h17_the_list_is_drafts_then_newest_number_first() -> None:
 
 def test_the_list_goes_on_where_it_ended(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
-        for _ in range(33):
-            issued(lone_ridge, "1.00")
+        for n in range(1, 34):
+            brought(lone_ridge, f"INV-{n:04d}", "1.00", issued_on=date(2026, 1, 2), due_on=date(2026, 1, 17))
     dana, refs, url = browser_of(lone_ridge), [], "/invoices/"
     while url:
         page = dana.get(url).content.decode()
@@ -119,7 +119,8 @@ def test_a_list_takes_the_same_queries_for_one_and_for_thirty(lone_ridge: Cast, 
     for more in (1, 29):
         with lone_ridge.scope():
             for _ in range(more):
-                paid(lone_ridge, 100, issued(lone_ridge, "1.00"))
+                number, day = f"INV-{Invoice.objects.count() + 1:04d}", date(2026, 1, 2)
+                paid(lone_ridge, 100, brought(lone_ridge, number, "1.00", issued_on=day, due_on=day))
                 draft(lone_ridge, "1.00")
         dana.get(url)
         with CaptureQueriesContext(connection) as queries:

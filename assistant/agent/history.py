@@ -35,6 +35,7 @@ NOT_RUN: Final = "the process stopped"
 SLIM: Final = 600
 """Characters of a tool result that are left where a turn is too long by itself."""
 NOTES: Final = {
+    "awaiting_second": "one person confirmed it and another one still has to; not executed",
     "expired": "not executed",
     "superseded": "not executed; another card took its place",
     "edited": "a person changed the card; only the changed one can be executed",

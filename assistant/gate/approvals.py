@@ -103,7 +103,7 @@ def confirm(click: Click) -> Answer:
         announce(action.conversation_id, action)
     else:
         jobs.later("expire_action", action.pk, at=action.expires_at)
-        announce(action.conversation_id, action)
+        tell(action, "awaiting_second", by=click.by.name)
         go_on(action)
     return Answer(Kind.DECIDED, action)
 

@@ -17,6 +17,7 @@ from ledger.models import Access
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 RECORD = "[record] "
 EVENTS = {
+    "awaiting_second",
     "executed",
     "failed",
     "rejected",

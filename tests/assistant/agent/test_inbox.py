@@ -374,6 +374,7 @@ def test_T48_a_card_that_waits_for_a_second_person_holds_nothing():
     answer = desk.click(approvals.confirm, card, fresh_login=True, held=True, reason="agreed")
     assert answer.action.status == Status.AWAITING_SECOND
     assert desk.turns()[0].status == Turn.Status.QUEUED
+    assert [(r["event"], r["executed"], r["by"]) for r in desk.records()] == [("awaiting_second", False, "Dana")]
     desk.end(desk.claim())
     assert desk.post("and the weather?").turn.ordinal == 2
     assert desk.fresh(card).status == Status.AWAITING_SECOND

@@ -101,6 +101,7 @@ ENGLISH: Final = {
     "cancelled": "The card is closed, nothing was done: {what}",
     "expired": "The card ran out before anyone decided, nothing was done: {what} Say “again” for a new one.",
     "superseded": "A newer card took its place: {what}",
+    "awaiting_second": "That is one approval; a second person still has to confirm: {what}",
     "in_doubt": (
         "It is uncertain whether this happened: {what} It will not be tried again by itself; someone has to check."
     ),

@@ -95,6 +95,7 @@ PORTUGUESE: Final = {
     "cancelled": "O pedido foi fechado, nada foi feito: {what}",
     "expired": "O pedido expirou sem decisão, nada foi feito: {what} Diga “de novo” para ter outro.",
     "superseded": "Um pedido mais novo ficou no lugar: {what}",
+    "awaiting_second": "Essa é uma aprovação; falta a confirmação de uma segunda pessoa: {what}",
     "in_doubt": (
         "Não há certeza de que isto aconteceu: {what} Não será tentado de novo sozinho; alguém precisa verificar."
     ),

@@ -221,8 +221,8 @@ def door(name: str) -> str:
     return str(wording.DOORS.get(name, name))
 
 
-def code(text: str) -> SafeString:
-    return format_html("<code>{}</code>", text) if text else SafeString("")
+def code(text: str) -> str | SafeString:
+    return format_html("<code>{}</code>", text) if text else ""
 
 
 def _values(label: str, held: dict[str, Any]) -> list[Row]:

@@ -49,6 +49,7 @@ def settled(action: PendingAction, decisions: Sequence[Decision], made: registry
                 "heading": str(receipt.get("text") or label),
                 "lines": (confirmed,),
                 "receipt": tuple(_receipt_rows(receipt)),
+                **_message(receipt),
                 "stamp": (_("Done"), at),
                 "compensation": _compensation(action),
                 "compensated_url": link_to(action, action.compensated_by_id),
@@ -124,6 +125,12 @@ def _receipt_rows(receipt: dict[str, Any]) -> Iterator[tuple[str, SafeString]]:
         yield wording.label(name), _receipt_value(raw)
     if receipt.get("provider_ref"):
         yield _("Provider's reference"), wording.shown_text(receipt["provider_ref"])
+
+
+def _message(receipt: dict[str, Any]) -> dict[str, str]:
+    """The message that went out, and where it stands in the outbox."""
+    ref = receipt.get("facts", {}).get("message")
+    return {"message": ref, "message_url": reverse("message", args=[ref])} if ref else {}
 
 
 def _receipt_value(raw: Any) -> SafeString:

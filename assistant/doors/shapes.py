@@ -111,6 +111,8 @@ class Card:
     details: Details | None = None
     held: Held | None = None
     receipt: tuple[tuple[str, SafeString], ...] = ()
+    message: str = ""
+    message_url: str = ""
     stamp: tuple[str, str] | None = None
     note: str = ""
     can_decide: bool = False

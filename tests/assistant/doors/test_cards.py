@@ -228,3 +228,10 @@ def test_a_second_approval_names_the_first(desk: Desk):
             made = cards.card(fresh, desk.cast[name], decisions=[first])
             assert made.can_decide is decides
             assert made.note == "Dana has confirmed; a second person has to."
+
+
+def test_a_receipt_leads_to_the_message_that_went_out(desk: Desk):
+    action = desk.propose()
+    for facts, links in ({"message": "M-0042"}, ["/outbox/M-0042/"]), ({}, []):
+        html = html_of(card_of(desk, action, status=Status.EXECUTED, receipt={"text": "Sent.", "facts": facts}))
+        assert re.findall(r'<a href="(/outbox/[^"]+)">Open M-0042</a>', html) == links

@@ -11,7 +11,9 @@ from assistant.agent.rehearsal.situation import Proposal, Record, Situation
 from assistant.agent.rehearsal.steps import Step, Want, after, call, do, phrase, say
 from assistant.agent.rehearsal.words import amounts_in, email_in, refs_in
 
-TOLD: Final = frozenset({"executed", "failed", "cancelled", "expired", "superseded", "in_doubt", "edited", "rejected"})
+TOLD: Final = frozenset(
+    {"executed", "failed", "cancelled", "expired", "superseded", "in_doubt", "edited", "rejected", "awaiting_second"}
+)
 LOOK_UPS: Final = (
     ("send_quote", "quote_ref", "get_quote"),
     ("send_invoice", "invoice_ref", "get_invoice"),
@@ -21,8 +23,12 @@ RECIPIENTS: Final = ("sent_to", "recipient", "to", "email")
 
 
 def news(s: Situation) -> Step:
-    """The turn goes on because cards were decided: say what the records say, each once."""
-    told = [_told(s, record) for record in s.news if record.event in TOLD]
+    """The turn goes on because cards were decided: say what the records say, each once.
+
+    That a card was changed goes without saying where what became of the changed one is told.
+    """
+    news = [record for record in s.news if record.event in TOLD]
+    told = [_told(s, record) for record in [one for one in news if one.event != "edited"] or news]
     if any(record.event == "rejected" for record in s.news):
         told.append(phrase(s, "change_how"))
     return Step("\n\n".join(dict.fromkeys(told)) or phrase(s, "never_mind"))

@@ -95,6 +95,24 @@ async def test_uma_recusa_e_dita_com_o_motivo_e_o_pedido_pode_voltar() -> None:
         assert talk.called == sends("ORC-0310")
 
 
+async def test_a_changed_card_is_told_by_what_became_of_the_new_one() -> None:
+    async with talking(ROOFING) as talk:
+        await talk.say("send Q-1042")
+        talk.waiting *= 2
+        said = await talk.decide("edited", "executed", receipt={"text": "Quote Q-1042 was e-mailed."})
+        assert said == "Done: Quote Q-1042 was e-mailed."
+        await talk.say("send Q-1042")
+        assert "You changed it" in await talk.decide("edited")
+
+
+@pytest.mark.parametrize("words", ["did Q-1042 get accepted?", "has John accepted Q-1042?", "o Q-1042 foi aceito?"])
+async def test_whether_a_quote_was_accepted_is_read_from_the_quote(words: str) -> None:
+    async with talking(ROOFING) as talk:
+        said = await talk.say(words)
+        assert talk.called == [("get_quote", {"quote_ref": "Q-1042"})]
+        assert "Q-1042" in said
+
+
 async def test_a_rejected_card_can_go_to_another_address() -> None:
     async with talking(ROOFING) as talk:
         await talk.say("send Q-1042")

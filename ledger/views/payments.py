@@ -44,11 +44,12 @@ def payment(request: MemberRequest, ref: str) -> HttpResponse:
     if found is None:
         raise Http404
     may_refund = permissions.allowed(request.member, "refund_payment")
+    pays = found.allocations.filter(amount_cents__gt=0).select_related("invoice")
+    allocations = list(pays.order_by("invoice__serial"))
     context = {
         "payment": found,
-        "allocations": list(
-            found.allocations.filter(amount_cents__gt=0).select_related("invoice").order_by("invoice__serial")
-        ),
+        "allocations": allocations,
+        "kept_cents": found.net_cents - sum(one.amount_cents for one in allocations),
         "refunds": list(found.refunds.prefetch_related("credit_notes").order_by("created_at")),
         "can_refund": bool(may_refund and found.provider and found.status in REFUNDABLE and found.refundable_cents > 0),
         "reasons": Refund.Reason.choices,

@@ -173,6 +173,13 @@ def test_h21_the_pages_say_what_was_refunded(lone_ridge: Cast) -> None:
     assert "Partially paid" in page
 
 
+def test_the_payment_page_says_what_became_credit(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        charged(lone_ridge, 9_000, issued(lone_ridge, "84.00"))
+    page = browser_of(lone_ridge).get("/payments/PAY-0001/").content.decode()
+    assert "$6.00 became the client" in page
+
+
 def test_a_draft_leads_to_its_number_once_it_has_one(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
         issued(lone_ridge, "1.00")

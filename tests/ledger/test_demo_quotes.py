@@ -50,12 +50,14 @@ def test_every_quote_has_the_totals_of_the_seed_to_the_cent(slug: str) -> None:
             assert (quote.status, revision.n) == (entry["status"], entry["revision"]), ref
 
 
-def test_the_two_smiths_are_known_by_their_totals() -> None:
+def test_the_two_smiths_and_the_two_joaos_are_known_by_their_totals() -> None:
     with tenancy.tenant(company_of("lone-ridge")):
         totals = {ref: Quote.objects.get(ref=ref).revisions.get().total_cents for ref in ("Q-1042", "Q-1047")}
         assert totals == {"Q-1042": 1_015_764, "Q-1047": 484_570}
         assert next_number("quote") == "Q-1048"
     with tenancy.tenant(company_of("aurora")):
+        totals = {ref: Quote.objects.get(ref=ref).revisions.get().total_cents for ref in ("ORC-0309", "ORC-0310")}
+        assert totals == {"ORC-0309": 826_080, "ORC-0310": 358_800}
         assert next_number("quote") == "ORC-0313"
 
 

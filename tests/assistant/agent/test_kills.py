@@ -1,6 +1,7 @@
 """The agent as a process of its own, killed, paused and asked to go. The model lives on in the test's process."""
 
 import asyncio
+import os
 import random
 import signal
 import time
@@ -49,7 +50,7 @@ def rests(talk: Talk) -> bool:
     return talk.turn().status not in turns.BUSY
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("AVAL_CHAOS_SEEDS", "2"))))
 def test_R9_a_killed_agent_loses_nothing_and_does_nothing_twice(seed, processes, tmp_path, monkeypatch):
     monkeypatch.setenv("AVAL_TEST_PROVIDER", str(tmp_path / "provider"))
     luck = random.Random(seed)  # noqa: S311 (a seed, so that a failure can be repeated)

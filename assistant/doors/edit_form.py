@@ -13,7 +13,7 @@ from assistant.models import PendingAction
 from assistant.tools.registry import Tool
 
 LONG_FROM = 80
-SHOWN_AS = {"to": "recipient"}
+SHOWN_AS = {"to": "recipient", "body": "message"}
 """Fields whose fact on the card has another name."""
 _ROW = re.compile(r"([a-z_]{1,40})\.([0-9]{1,3})\.([a-z_]{1,40})")
 SIMPLE = frozenset({"string", "integer", "number", "boolean"})
@@ -113,7 +113,7 @@ def _field(
     return EditField(
         name=name,
         element_id=f"action-{action.pk}-{name}",
-        label=wording.label(name),
+        label=wording.label(SHOWN_AS.get(name, name)),
         kind="address" if _address(action, name) else _kind(kind, described, before, choices),
         value=value,
         was=before,

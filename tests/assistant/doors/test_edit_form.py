@@ -6,11 +6,18 @@ from django.http import QueryDict
 from assistant.doors import edit_form
 from assistant.models import PendingAction
 from assistant.tools.registry import TOOLS
+from assistant.tools.vocabulary import LABELS
 from tests.cast import Cast
 from tests.desks import desk_of
 from tests.offers import cedar_bend
 
 JOHN = "john.smith@example.com"
+
+
+def test_every_field_that_may_be_edited_has_a_word_of_its_own() -> None:
+    edited = {edit_form.SHOWN_AS.get(name, name) for made in TOOLS.values() for name in made.editable}
+    of_the_tests = {"text"}
+    assert edited - set(LABELS) <= of_the_tests
 
 
 def send_quote(lone_ridge: Cast, **arguments: str) -> PendingAction:
@@ -22,7 +29,7 @@ def send_quote(lone_ridge: Cast, **arguments: str) -> PendingAction:
 def test_the_address_that_the_tool_filled_in_stands_in_the_form(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
         to, cc, message = edit_form.fields(send_quote(lone_ridge), TOOLS["send_quote"])
-    assert (to.name, to.value, to.kind, to.wide, to.changed) == ("to", JOHN, "address", True, False)
+    assert (to.name, to.label, to.value, to.kind, to.wide, to.changed) == ("to", "To", JOHN, "address", True, False)
     assert (cc.name, cc.value, cc.kind) == ("cc", "", "lines")
     assert (message.name, message.value, message.kind) == ("message", "", "long")
 

@@ -9,7 +9,7 @@ from django import template
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from ledger import dates, money
+from ledger import contacts, dates, money
 from ledger.locales import babel_locale
 
 register = template.Library()
@@ -45,6 +45,14 @@ def querystring_of(**fields: str) -> str:
 def number(value: Decimal) -> str:
     """A quantity without idle zeros: `28`, `3.5`, `3,5`."""
     return str(format_decimal(value, format="#,##0.####", locale=babel_locale(reading_locale())))
+
+
+@register.filter
+def phone(value: str) -> str:
+    """A number as the reader writes it: `(512) 555-0142`, `(19) 99123-0102`; abroad with its country's code."""
+    if not value.startswith("+"):
+        return value
+    return contacts.format_phone(value, "BR" if reading_locale() == "pt-BR" else "US")
 
 
 @register.filter

@@ -94,8 +94,10 @@ class Subscription:
         """The next message, or None when none came within so many seconds."""
         if not self._waiting.empty():
             return self._waiting.get_nowait()
+        # Not wait_for: up to Python 3.11 it can swallow a cancellation, and a stream would outlive its reader.
         try:
-            return await asyncio.wait_for(self._waiting.get(), max(seconds, 0))
+            async with asyncio.timeout(max(seconds, 0)):
+                return await self._waiting.get()
         except TimeoutError:
             return None
 
@@ -123,7 +125,7 @@ async def subscribe(conversation_id: uuid.UUID) -> AsyncIterator[Subscription]:
     finally:
         if pump is not None:
             pump.cancel()
-            await asyncio.gather(pump, return_exceptions=True)
+            await asyncio.wait({pump}, timeout=1)
         await layer.group_discard(group, channel)
 
 

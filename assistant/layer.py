@@ -124,7 +124,8 @@ class _Post:
             self._listener = asyncio.create_task(self._listen(), name="channel layer: listen")
         if not self._listening.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._listening.wait(), PATIENCE_SECONDS)
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await self._listening.wait()
         return queue
 
     async def notify(self, name: str, message: bytes) -> None:

@@ -142,7 +142,7 @@ def _frames(conversation: Conversation, reader: Membership, section: Section, it
             items += [one for one in section.items if one.kind == "work" and _names(one, card)]
             return [Frame(item.seq, item.event, _card(conversation, reader, section, items, card))]
         case State() as state:
-            return _turn(conversation, reader, section, item, state)
+            return _turn(section, item, state)
         case _:
             return [Frame(item.seq, item.event, place(section, *items))]
 
@@ -172,10 +172,12 @@ def _card(
     )
 
 
-def _turn(conversation: Conversation, reader: Membership, section: Section, item: Item, state: State) -> list[Frame]:
+def _turn(section: Section, item: Item, state: State) -> list[Frame]:
     stopping = render_to_string("chat/stopping.html", {"busy": state.busy})
+    # A message that waited belongs to the turn that takes it up, which alone is announced.
+    moved = [one for one in section.items if one.kind == "user"] if state.status == Turn.Status.QUEUED else []
     parts = [
-        place(section, item),
+        place(section, *moved, item),
         format_html(
             '<hx-partial hx-target="#stopping" hx-swap="outerHTML" data-turn="{}" data-status="{}">{}</hx-partial>',
             item.row,
@@ -184,7 +186,7 @@ def _turn(conversation: Conversation, reader: Membership, section: Section, item
         ),
     ]
     if not state.busy:
-        parts += [announce(_answer(item.row)), counts(conversation, reader)]
+        parts.append(announce(_answer(item.row)))
     made = [Frame(item.seq, item.event, joined(parts))]
     if state.status in PROBLEMS:
         html = format_html(

@@ -118,8 +118,7 @@ def items_of(
     items = [bubble(message, retry=_retry(message, turn, newest)) for message in messages]
     spoken = [message for message in messages if message.role == Message.Role.ASSISTANT]
     asked = [message.position for message in messages if message.role == Message.Role.USER and not message.silent]
-    start = max(asked, default=0) * 100 + 30
-    items.append(Item("who", f"who-{turn.pk}", start, 0, wording.clock(turn.started_at or turn.created_at)))
+    items.append(who_item(turn, max(asked, default=0)))
     for first, run in _runs(spoken, calls):
         items.append(
             Item(
@@ -137,8 +136,18 @@ def items_of(
     for number, action in enumerate(actions):
         place = places.get(action.pk) or _position_at(messages, action)
         items.append(card_item(cards_of[action.pk], action, place * 100 + 1 + number))
-    items.append(Item("state", f"state-{turn.pk}", LAST, turn.seq, _state(turn), "turn", turn.pk))
+    items.append(state_item(turn))
     return items
+
+
+def who_item(turn: Turn, after: int) -> Item:
+    """The assistant's name over its answer, behind the last message that the turn began with (its position)."""
+    at = wording.clock(turn.started_at or turn.created_at)
+    return Item("who", f"who-{turn.pk}", after * 100 + 30, 0, at)
+
+
+def state_item(turn: Turn) -> Item:
+    return Item("state", f"state-{turn.pk}", LAST, turn.seq, _state(turn), "turn", turn.pk)
 
 
 def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tuple[Message, list[ToolCall]]]:

@@ -6,13 +6,13 @@ the number of the change that made it what it is (`seq`).
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
-from django.db.models import Max, OuterRef, Q, Subquery
+from django.db.models import Expression, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 
 from assistant.doors import cards
-from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of
+from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
 from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
 from ledger.models import Membership
 
@@ -32,20 +32,66 @@ def page(conversation: Conversation, reader: Membership, before: int | None = No
 
 
 def changed(conversation: Conversation, reader: Membership, after: int) -> list[tuple[Section, Item]]:
-    """What changed after a seq, oldest change first; each item as it is now, in its section's shell."""
-    messages = Message.objects.filter(conversation=conversation, seq__gt=after)
-    calls = ToolCall.objects.filter(turn__conversation=conversation, seq__gt=after)
-    actions = PendingAction.objects.filter(conversation=conversation, seq__gt=after)
-    touched = Turn.objects.filter(
-        Q(pk__in=messages.values("turn"))
-        | Q(pk__in=calls.values("turn"))
-        | Q(pk__in=actions.values("turn"))
-        | Q(conversation=conversation, seq__gt=after)
-        | Q(pk__in=_at_home(messages.filter(turn=None)).values("home"))
-    ).order_by("ordinal")
-    made = sections(conversation, reader, list(touched), with_loose=True)
+    """What changed after a seq, oldest change first; each item as it is now, in its section's shell.
+
+    Of a conversation with many turns the newest ones, as on the page.
+    """
+    news = _news(conversation, after)
+    turn_ids = {one.turn_id for one in news if one.turn_id}
+    if news and all(one.kind in QUICK and one.turn_id for one in news):
+        made = _spoken(news, turn_ids)
+    elif news:
+        homeless = Message.objects.filter(pk__in=[one.pk for one in news if not one.turn_id])
+        homes = set(_at_home(homeless).values_list("home", flat=True)) if homeless else set()
+        touched = Turn.objects.filter(pk__in=turn_ids | homes).order_by("-ordinal")[:TURNS_ON_A_PAGE]
+        made = sections(conversation, reader, list(touched)[::-1], with_loose=True)
+    else:
+        made = []
     found = [(section, item) for section in made for item in section.items if item.seq > after and item.event]
     return sorted(found, key=lambda pair: (pair[1].seq, pair[1].order))
+
+
+class News(NamedTuple):
+    """A row that changed: what it is (a message's role, or the name of the row), which one, of which turn."""
+
+    kind: str
+    pk: uuid.UUID
+    turn_id: uuid.UUID | None
+
+
+QUICK = frozenset({"user", "assistant", "turn"})
+"""What is said needs no cards and no calls: most changes, and those that somebody waits for."""
+
+
+def _news(conversation: Conversation, after: int) -> list[News]:
+    """Every row that changed after a seq, in one query."""
+
+    def rows(queryset: QuerySet[Any], kind: Expression | F, turn: str) -> QuerySet[Any]:
+        return queryset.filter(seq__gt=after).annotate(kind=kind).values_list("kind", "pk", turn)
+
+    messages = rows(Message.objects.filter(conversation=conversation), F("role"), "turn_id")
+    turns = rows(Turn.objects.filter(conversation=conversation), Value("turn"), "pk")
+    calls = rows(ToolCall.objects.filter(turn__conversation=conversation), Value("call"), "turn_id")
+    actions = rows(PendingAction.objects.filter(conversation=conversation), Value("action"), "turn_id")
+    return [News(*row) for row in messages.union(turns, calls, actions, all=True)]
+
+
+def _spoken(news: Sequence[News], turn_ids: Collection[uuid.UUID]) -> list[Section]:
+    """Sections with the messages and turns that changed, and what a turn took up that waited for it."""
+    turns = {turn.pk: turn for turn in Turn.objects.filter(pk__in=turn_ids)}
+    begun = [pk for pk, turn in turns.items() if turn.status == Turn.Status.QUEUED]
+    changed_ones = Q(pk__in=[one.pk for one in news if one.kind != "turn"])
+    taken_up = Q(turn__in=begun, role=Message.Role.USER)
+    messages = Message.objects.filter(changed_ones | taken_up, turn__in=turn_ids).select_related("author")
+    asked = Message.objects.filter(turn__in=turn_ids, role=Message.Role.USER, silent=False)
+    begins = dict(asked.values_list("turn").annotate(last=Max("position")))
+    made = {pk: Section(f"turn-{pk}", 2 * turn.ordinal) for pk, turn in turns.items()}
+    for message in messages.order_by("position"):
+        if message.turn_id is not None:
+            made[message.turn_id].items.append(bubble(message))
+    for pk, turn in turns.items():
+        made[pk].items += [who_item(turn, begins.get(pk, 0)), state_item(turn)]
+    return list(made.values())
 
 
 def sections(

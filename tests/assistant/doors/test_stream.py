@@ -12,8 +12,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
 from django.test import AsyncClient
+from django.test.utils import CaptureQueriesContext
 
-from assistant import bus
+from assistant import bus, turns
 from assistant.doors import frames, reading, sse, stream
 from assistant.models import Conversation, Message
 from ledger.models import Access, Membership, User
@@ -471,3 +472,40 @@ async def test_changes_are_cut_where_the_conversation_was_read(desk: Desk):
 
     found = await told(read_early)
     assert [frame.seq for frame in found] == [2]
+
+
+async def test_a_message_that_waited_moves_to_the_turn_that_takes_it_up(desk: Desk):
+    turn = await told(desk.turn)
+    waiting = await told(desk.say, "and then?", key=uuid.uuid4())
+    async with opened(desk, after=await told(desk.seq)) as reader:
+        await told(finish, desk, turn)
+        found = [*await reader.until("turn"), *await reader.until("turn")]
+    assert [event.name for event in found] == ["turn", "turn"]
+    taken_up = found[-1].data
+    assert f'id="message-{waiting.pk}"' in taken_up
+    assert "Waits until" not in taken_up
+
+
+def finish(desk: Desk, turn: Any) -> None:
+    with desk.cast.scope():
+        turns.finish(turns.hold(turn.pk), "done")
+
+
+async def test_what_is_said_is_read_in_few_queries(desk: Desk):
+    """Each piece of talk costs its streams a fixed, small number of statements, whatever was said before."""
+    viewer = await sync_to_async(viewer_of)(desk, "dana")
+    turn = await told(desk.turn)
+    counted = []
+    for _ in range(2):
+        for _ in range(10):
+            await told(desk.say, "hello", turn=turn)
+        seq = await told(desk.seq)
+        await told(desk.say, "Hi", turn=turn, role="assistant", open=True)
+        counted.append(await told(statements, viewer, desk, seq))
+    assert counted[0] == counted[1] <= 10
+
+
+def statements(viewer: reading.Viewer, desk: Desk, after: int) -> int:
+    with CaptureQueriesContext(connections["default"]) as queries:
+        assert len(frames.changes(viewer, desk.conversation.pk, after).frames) == 1
+    return len(queries)

@@ -33,7 +33,7 @@ STAGES: Final = {
 }
 QUOTE_STATUSES: Final = {
     "draft": ("draft", "drafts", "rascunho", "rascunhos"),
-    "sent": ("sent", "enviado", "enviados"),
+    "sent": ("sent", "wait", "waiting", "unanswered", "enviado", "enviados", "aguardam", "aguardando", "esperam"),
     "viewed": ("viewed", "visto", "vistos"),
     "accepted": ("accepted", "aceito", "aceitos", "aprovado", "aprovados"),
     "declined": ("declined", "recusado", "recusados"),

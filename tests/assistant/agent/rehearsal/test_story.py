@@ -113,6 +113,15 @@ async def test_whether_a_quote_was_accepted_is_read_from_the_quote(words: str) -
         assert "Q-1042" in said
 
 
+@pytest.mark.parametrize(
+    "words", ["List the quotes that wait for an answer (1)", "Liste os orçamentos que aguardam resposta (1)"]
+)
+async def test_the_quotes_that_wait_for_an_answer_are_those_that_were_sent(words: str) -> None:
+    async with talking(TELHADOS) as talk:
+        await talk.say(words)
+        assert talk.called == [("list_quotes", {"status": "sent"})]
+
+
 async def test_a_rejected_card_can_go_to_another_address() -> None:
     async with talking(ROOFING) as talk:
         await talk.say("send Q-1042")

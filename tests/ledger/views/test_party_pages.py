@@ -394,7 +394,7 @@ def test_delete_and_convert_lead_to_a_card_and_do_nothing_by_themselves(
         action, body = forms[0]
         fields = dict(re.findall(r'<input type="hidden" name="([a-z_]+)" value="([^"]*)"', body))
         answer = dana.post(action, fields)
-        assert answer.status_code == 302, answer.content
+        assert answer.status_code == 303, answer.content
         assert "/actions/" in answer["Location"], (tool, answer["Location"])
         assert dana.get(answer["Location"]).status_code == 200
     with lone_ridge.scope():

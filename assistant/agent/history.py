@@ -46,6 +46,24 @@ NOTES: Final = {
 }
 
 
+Row = Any
+"""A row of the columns below, by name: whole models with their joins take ten times as long."""
+SAID: Final = (
+    "pk",
+    "turn_id",
+    "role",
+    "text",
+    "code",
+    "params",
+    "action_id",
+    "action__tool",
+    "action__summary",
+    "action__superseded_by_id",
+    "action__superseded_by__summary",
+)
+MADE: Final = ("message_id", "call_id", "name", "arguments", "result")
+
+
 @dataclass(frozen=True)
 class Window:
     """How much of the past is shown: the newest turns, whole, up to so many characters. The newest one always is."""
@@ -80,12 +98,11 @@ def read(
         found = found.filter(ordinal__lte=now.ordinal)
     newest = list(found.order_by("-ordinal").values_list("pk", flat=True)[: window.turns + 1])
     turns = newest[: window.turns]
-    said: dict[uuid.UUID, list[Message]] = defaultdict(list)
+    said: dict[uuid.UUID, list[Row]] = defaultdict(list)
     for message in _messages_of(turns):
-        if message.turn_id is not None:
-            said[message.turn_id].append(message)
-    calls: dict[uuid.UUID, list[ToolCall]] = defaultdict(list)
-    for call in ToolCall.objects.filter(turn_id__in=turns).defer("touched").order_by("message_id", "index"):
+        said[message.turn_id].append(message)
+    calls: dict[uuid.UUID, list[Row]] = defaultdict(list)
+    for call in ToolCall.objects.filter(turn_id__in=turns).order_by("index").values_list(*MADE, named=True):
         calls[call.message_id].append(call)
     blocks: list[list[dict[str, Any]]] = []
     room = window.characters
@@ -101,12 +118,11 @@ def read(
     return History(_joined(blocks), cut=len(newest) > len(turns))
 
 
-def _messages_of(turns: list[uuid.UUID]) -> Iterable[Message]:
+def _messages_of(turns: list[uuid.UUID]) -> Iterable[Row]:
     """What was said and recorded in these turns. Cards, receipts and lines are no part of it (T45)."""
-    rows = Message.objects.filter(turn_id__in=turns, silent=False, open=False).exclude(role=Message.Role.LINE)
-    shown = ("action__tool", "action__summary", "action__superseded_by__summary")
-    own = ("turn", "role", "text", "code", "params", "action", "position")
-    return rows.select_related("action__superseded_by").only(*own, *shown).order_by("position")
+    told = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.RECORD)
+    rows = Message.objects.filter(turn_id__in=turns, role__in=told, silent=False, open=False)
+    return rows.order_by("position").values_list(*SAID, named=True)
 
 
 def _joined(blocks: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -114,7 +130,7 @@ def _joined(blocks: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _turn(
-    said: list[Message], calls: dict[uuid.UUID, list[ToolCall]], developer: bool, *, running: bool
+    said: list[Row], calls: dict[uuid.UUID, list[Row]], developer: bool, *, running: bool
 ) -> Iterable[dict[str, Any]]:
     last_reply = next((message.pk for message in reversed(said) if message.role == Message.Role.ASSISTANT), None)
     for message in said:
@@ -137,7 +153,7 @@ def _turn(
                     )
 
 
-def _reply(message: Message, calls: list[ToolCall]) -> Iterable[dict[str, Any]]:
+def _reply(message: Row, calls: list[Row]) -> Iterable[dict[str, Any]]:
     """What the model said, its calls, and each call's result right after it, in the order of the calls (T39)."""
     text = without_marker(message.text)
     if not text and not calls:
@@ -158,17 +174,15 @@ def _reply(message: Message, calls: list[ToolCall]) -> Iterable[dict[str, Any]]:
         yield {"role": "tool", "tool_call_id": call.call_id, "content": without_marker(result)}
 
 
-def _outcome(message: Message) -> dict[str, Any]:
+def _outcome(message: Row) -> dict[str, Any]:
     """What became of an action: only "executed" says that something was done (T47)."""
-    event, params, action = message.code, message.params, message.action
-    if action is None:
-        raise LookupError(f"the record {message.pk} tells of no action")
+    event, params = message.code, message.params
     executed = {"executed": True, "in_doubt": "unknown"}.get(event, False)
     body: dict[str, Any] = {
         "event": event,
-        "tool": action.tool,
-        "action": str(action.pk),
-        "summary": action.summary,
+        "tool": message.action__tool,
+        "action": str(message.action_id),
+        "summary": message.action__summary,
         "executed": executed,
     }
     for name in ("receipt", "reason_code", "reason", "by", "changes", "closed_by", "code"):
@@ -176,8 +190,8 @@ def _outcome(message: Message) -> dict[str, Any]:
             body[name] = params[name]
     if event == "failed" and params.get("sentence"):
         body["reason"] = params["sentence"]
-    if successor := action.superseded_by:
-        body["now"] = {"action": str(successor.pk), "summary": successor.summary}
+    if successor := message.action__superseded_by_id:
+        body["now"] = {"action": str(successor), "summary": message.action__superseded_by__summary}
     if event in NOTES:
         body["note"] = NOTES[event]
     return body

@@ -84,6 +84,11 @@ RETRY = frozenset(
 
 
 def sentence(code: str, params: Mapping[str, Any]) -> str:
-    """The line in the reader's language. `cards`, a list of summaries, becomes one text."""
-    named = {key: "; ".join(value) if isinstance(value, list) else value for key, value in params.items()}
-    return str(TEXTS[code]) % named
+    """The line in the reader's language, with one full stop. `cards`, a list of summaries, becomes one text."""
+    named = {key: _listed(value) if isinstance(value, list) else value for key, value in params.items()}
+    text = str(TEXTS[code]) % named
+    return text if text.endswith(".") else f"{text}."
+
+
+def _listed(summaries: list[str]) -> str:
+    return "; ".join(summary.removesuffix(".") for summary in summaries)

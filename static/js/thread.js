@@ -3,6 +3,7 @@
 const NEAR_PX = 80;
 const HEAD_PX = 16;
 const LAST = ".turn:nth-last-child(1 of :has(> .items > *))";
+const WAITING = `${LAST} > .items > [data-guard]:not(:has(~ :is(.mine, .said, .line)))`;
 
 class ChatThread extends HTMLElement {
   connectedCallback() {
@@ -37,12 +38,13 @@ class ChatThread extends HTMLElement {
     this.toEnd();
   }
 
-  // The end, or the head of a card that waits there and is taller than the window: its sum is read before its buttons.
+  // The end, or the head of the first card that waits there where they are taller than the window: its sum is read
+  // before its buttons. What was said after the cards is the end, and is seen.
   toEnd() {
     this.scrollTop = this.scrollHeight;
-    const card = [...this.querySelectorAll("[data-guard]")].at(-1);
+    const card = this.querySelector(WAITING);
     const over = card ? this.getBoundingClientRect().top - card.getBoundingClientRect().top + HEAD_PX : 0;
-    if (over > 0 && card.closest(LAST)) this.scrollTop -= over;
+    if (over > 0) this.scrollTop -= over;
     this.placed = this.scrollTop;
     this.latest?.setAttribute("hidden", "");
   }

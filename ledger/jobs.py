@@ -44,15 +44,18 @@ def lease() -> timedelta:
     return timedelta(seconds=2 * settings.AVAL_LEASE_SECONDS)
 
 
-def later(kind: str, object_id: uuid.UUID, *, at: datetime | None = None) -> None:
-    """Promise a job for one row of the company in scope: now, or not before `at` (UTC)."""
+def later(kind: str, object_id: uuid.UUID, *, at: datetime | None = None, again: bool = False) -> None:
+    """Promise a job for one row of the company in scope: now, or not before `at` (UTC).
+
+    A promise made `again` keeps the count of its tries.
+    """
     tenant_id, now = current_tenant(), timezone.now()
     woken = None if at else now + lease()
     Due.objects.bulk_create(
         [Due(kind=kind, object_id=object_id, tenant_id=tenant_id, run_at=at or now, lease=woken)],
         update_conflicts=True,
         unique_fields=["kind", "object_id"],
-        update_fields=["run_at", "lease", "tries"],
+        update_fields=["run_at", "lease"] if again else ["run_at", "lease", "tries"],
     )
     if at is None:
         _wake(kind, object_id, tenant_id)
@@ -68,8 +71,13 @@ def _wake(kind: str, object_id: uuid.UUID, tenant_id: uuid.UUID) -> None:
 
 
 def run(kind: str, object_id: uuid.UUID, tenant_id: uuid.UUID) -> None:
-    """Keep one promise. Whatever the job raises leaves the promise standing for the sweep."""
-    promise = Due.objects.filter(kind=kind, object_id=object_id, tenant_id=tenant_id).first()
+    """Keep one promise. Whatever the job raises leaves the promise standing for the sweep.
+
+    A try counts when it begins, committed before the work: a job that kills its process is known by its tries.
+    """
+    promises = Due.objects.filter(kind=kind, object_id=object_id, tenant_id=tenant_id)
+    promises.update(tries=F("tries") + 1)
+    promise = promises.first()
     JOBS[kind](tenant_id, object_id)
     if promise is not None:
         Due.objects.filter(id=promise.id, run_at=promise.run_at).delete()
@@ -82,7 +90,7 @@ def dispatch_due(limit: int = 200) -> int:
             Q(lease=None) | Q(lease__lt=Now()), run_at__lte=Now(), kind__in=list(JOBS)
         )
         promises = list(ripe.order_by("run_at")[:limit])
-        Due.objects.filter(id__in=[p.id for p in promises]).update(lease=Now() + lease(), tries=F("tries") + 1)
+        Due.objects.filter(id__in=[p.id for p in promises]).update(lease=Now() + lease())
         for promise in promises:
             _wake(promise.kind, promise.object_id, promise.tenant_id)
     return len(promises)

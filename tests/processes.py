@@ -157,9 +157,12 @@ def processes(database_url: str, tmp_path: Path) -> Iterator[Processes]:
     own.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def product(database_url: str) -> Iterator[Running]:
-    """The whole product, started once for a test process: web, agent and worker. `product.url` is its address."""
+    """The whole product for the tests of a module: web, agent and worker. `product.url` is its address.
+
+    It ends with the module: its agent and worker would take the turns and actions of other tests.
+    """
     with tempfile.TemporaryDirectory() as folder:
         own = Processes(database_url, Path(folder))
         try:

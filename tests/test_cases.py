@@ -11,9 +11,7 @@ ROWS = ROW.findall((ROOT / "docs" / "cases.md").read_text())
 def test_every_test_that_the_page_names_is_there():
     named = {test for _case, held, _later in ROWS for test in re.findall(r"`([^`]+)`", held)}
     gone = {
-        test
-        for test in named
-        if f"def {test.partition('::')[2]}(" not in (ROOT / test.partition("::")[0]).read_text()
+        test for test in named if f"def {test.partition('::')[2]}(" not in (ROOT / test.partition("::")[0]).read_text()
     }
     assert (len(named) > 100, gone) == (True, set())
 

@@ -1,6 +1,6 @@
 """A form posted to a running web process, as a signed-in member's browser would."""
 
-import httpx
+import httpx2 as httpx
 
 from ledger.models import Membership
 from tests.support.signing_in import signed_in

@@ -28,7 +28,7 @@ import django
 
 django.setup()
 
-import httpx
+import httpx2 as httpx
 import psycopg
 from django.db import connection
 

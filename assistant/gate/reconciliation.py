@@ -56,9 +56,9 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
         if found is not None:
             execution.finish(made, action, attempt, result=found.result, how="reconciled")
         else:
-            tries = promise.tries if promise else 0
-            wait = WAITS[min(tries, len(WAITS) - 1)]
-            jobs.later("reconcile_action", action_id, at=timezone.now() + timedelta(seconds=wait))
+            tries = promise.tries if promise else 1
+            wait = WAITS[min(tries, len(WAITS)) - 1]
+            jobs.later("reconcile_action", action_id, at=timezone.now() + timedelta(seconds=wait), again=True)
 
 
 @transaction.atomic

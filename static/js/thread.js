@@ -12,6 +12,8 @@ class ChatThread extends HTMLElement {
     this.addEventListener("scroll", () => this.look(), { passive: true });
     this.latest?.addEventListener("click", () => this.follow());
     document.addEventListener("aval:sent", () => this.follow());
+    document.addEventListener("submit", ({ target }) => (this.asked ||= target.matches("[data-asks]")));
+    document.addEventListener("aval:confirm", () => this.asked && this.follow());
     const thread = this.querySelector("#thread");
     this.sizes = new ResizeObserver(() => this.following && this.toEnd());
     this.sizes.observe(thread);
@@ -34,6 +36,7 @@ class ChatThread extends HTMLElement {
   }
 
   follow() {
+    this.asked = false;
     this.following = true;
     this.toEnd();
   }

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bin.workshop import messages
 from tests.server import ROOT
-from workshop import messages
 
 PYTHON = """
 from django.utils.translation import gettext as _, gettext_lazy, gettext_lazy as lazy, ngettext, pgettext

@@ -10,7 +10,7 @@ from django.db.backends.signals import connection_created
 
 
 class CountingConfig(AppConfig):
-    name = "workshop.counting"
+    name = "bin.workshop.counting"
 
     def ready(self) -> None:
         file = os.open(os.environ["AVAL_COUNT_FILE"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)

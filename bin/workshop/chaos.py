@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workshop.test import command
+from bin.workshop.test import command
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 TESTS = ["tests/assistant/agent/test_kills.py", "tests/assistant/gate/test_kills.py"]
 
 

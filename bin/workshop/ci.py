@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
 # The form of production, for the checks that read settings; nothing listens there.
 PRODUCTION = {
@@ -46,15 +46,15 @@ STEPS = [
     Step("format", program("ruff", "format", "--check")),
     Step("lint", program("ruff", "check")),
     Step("files of others", python("bin/vendor")),
-    Step("translations", python("-m", "workshop.messages", "check")),
-    Step("compile translations", python("-m", "workshop.messages", "compile")),
+    Step("translations", python("-m", "bin.workshop.messages", "check")),
+    Step("compile translations", python("-m", "bin.workshop.messages", "compile")),
     Step("import contracts", program("lint-imports", "--no-cache")),
     Step("types", program("mypy"), {"DEBUG": "1"}),
     Step("static files", python("manage.py", "collectstatic", "--no-input", "--verbosity=0"), PRODUCTION),
     Step("deployment checks", python("manage.py", "check", "--deploy", "--fail-level=WARNING"), PRODUCTION),
     # No database is there to compare with, which Django warns of: the question is about models and files only.
     Step("migrations", python("-W", "ignore", "manage.py", "makemigrations", "--check", "--dry-run"), {"DEBUG": "1"}),
-    Step("tests", python("-m", "workshop.test", "-ra")),
+    Step("tests", python("-m", "bin.workshop.test", "-ra")),
 ]
 
 

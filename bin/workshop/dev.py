@@ -22,11 +22,11 @@ import psycopg
 from honcho.compat import ProcessManager
 from honcho.environ import parse_procfile
 
+from bin.workshop import messages
 from ledger import embedded
 from ledger.embedded_access import EmbeddedError
-from workshop import messages
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 READY_SECONDS = 60
 KILL_SECONDS = 10
 STOPPED_BY_SIGNAL = {130, 143}

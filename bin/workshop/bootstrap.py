@@ -10,7 +10,7 @@ import sys
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 VENV = ROOT / ".venv"
 REQUIREMENTS = {
     "runtime": ("requirements.txt",),

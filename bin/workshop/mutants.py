@@ -19,14 +19,14 @@ from typing import Any
 
 from tests import server
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "var", "staticfiles", "__pycache__", ".*_cache")
 LONGEST = 600
 """Seconds that one mutant's tests may take."""
 
 
 def main(words: list[str]) -> int:
-    mutants = tomllib.loads((ROOT / "workshop" / "mutants.toml").read_text())["mutant"]
+    mutants = tomllib.loads((ROOT / "bin" / "workshop" / "mutants.toml").read_text())["mutant"]
     chosen = [mutant for mutant in mutants if all(word in mutant["name"] for word in words)]
     environment = os.environ | {"DATABASE_URL_TEST": os.environ.get("DATABASE_URL_TEST") or server.start()}
     with ThreadPoolExecutor(2) as pool:

@@ -14,15 +14,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from bin.workshop import dev
 from ledger import embedded
 from ledger.embedded_account import choose_account
 from tests.processes import free_port
 from tests.server import ROOT
-from workshop import dev
 
 READY = "Aval is ready at"
 MARK = "AVAL_TEST_MARK"
-COMMAND = [sys.executable, "-m", "workshop.dev"]
+COMMAND = [sys.executable, "-m", "bin.workshop.dev"]
 
 
 class Installation:

@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workshop import messages
+from bin.workshop import messages
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def command(arguments: list[str]) -> list[str]:

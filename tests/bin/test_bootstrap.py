@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bin.workshop import bootstrap
 from tests.server import ROOT
-from workshop import bootstrap
 
 
 @pytest.fixture

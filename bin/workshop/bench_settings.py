@@ -2,4 +2,4 @@
 
 from tests.settings_processes import *  # noqa: F403
 
-INSTALLED_APPS += ["workshop.counting"]  # noqa: F405
+INSTALLED_APPS += ["bin.workshop.counting"]  # noqa: F405

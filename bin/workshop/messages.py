@@ -18,7 +18,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 LOCALES = ("pt_BR",)
 SOURCES = ("ledger", "assistant", "templates")
 KEYWORDS: dict[str, Any] = DEFAULT_KEYWORDS | {

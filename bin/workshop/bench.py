@@ -76,7 +76,7 @@ def running(folder: str, engine: dict[str, str]) -> Iterator[tuple[str, str, Pat
         model.wait_for(lambda: model.output.strip() != "")
         endpoint = f"http://127.0.0.1:{model.output.split()[-1].strip()}/v1"
         shared = engine | {
-            "DJANGO_SETTINGS_MODULE": "workshop.bench_settings",
+            "DJANGO_SETTINGS_MODULE": "bin.workshop.bench_settings",
             "AVAL_COUNT_FILE": str(counter),
             "OPENAI_BASE_URL": endpoint,
             "OPENAI_API_KEY": "bench",
@@ -97,7 +97,7 @@ async def measure(web: str, endpoint: str, counter: Path) -> None:
     line("model's own first token (floor)", floor)
     line("post to first text, over the floor", own, "bar: p50 under 30, p95 under 80")
     before = queries(counter)
-    conversation = await asyncio.to_thread(new_conversation, office.dana)
+    conversation = await asyncio.to_thread(new_conversation, office, office.dana)
     async with await browser(office.dana) as http:
         await one_turn(http, web, conversation, 0)
     await asyncio.sleep(1)
@@ -118,7 +118,7 @@ async def turns(web: str, endpoint: str, office: Cast, *, rounds: int) -> tuple[
             browsers = [await stack.enter_async_context(await browser(member)) for member in people]
             direct = [first_token(browsers[0], endpoint, number / TURNS) for number in range(TURNS)]
             floor += await asyncio.gather(*direct)
-            chats = [await asyncio.to_thread(new_conversation, people[number % 3]) for number in range(TURNS)]
+            chats = [await asyncio.to_thread(new_conversation, office, people[number % 3]) for number in range(TURNS)]
             through = [one_turn(browsers[n % 3], web, chat, n / TURNS) for n, chat in enumerate(chats)]
             product += await asyncio.gather(*through)
     return floor, product
@@ -131,8 +131,8 @@ async def browser(member: Membership) -> httpx.AsyncClient:
     return httpx.AsyncClient(cookies=cookies, headers=headers, timeout=30, limits=limits)
 
 
-def new_conversation(member: Membership) -> uuid.UUID:
-    with tenancy.tenant(member.tenant.pk):
+def new_conversation(office: Cast, member: Membership) -> uuid.UUID:
+    with office.scope():
         chat: Conversation = Conversation.objects.create(starter=member)
         return chat.pk
 

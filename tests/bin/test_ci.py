@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bin.workshop import ci, test
 from tests.server import ROOT
-from workshop import ci, test
 
 
 def step(name: str, code: str) -> ci.Step:

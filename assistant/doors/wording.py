@@ -9,24 +9,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.tools import registry
 from assistant.tools.effects import Effect
 from assistant.tools.vocabulary import LABELS, MARKS, PHRASES, VALUES
-from ledger import dates
-from ledger.money import format_money
+from ledger import dates, reader
 from ledger.text import visible
 
-LOCALES = {"en": "en-US", "pt-br": "pt-BR"}
 GOOD_MARKS = frozenset({"same_as_last"})
 _CODE = re.compile(r"(⟨[^⟩]*⟩)")
 
@@ -90,11 +87,6 @@ class Mark:
     good: bool
 
 
-def locale() -> str:
-    """The reader's way of writing numbers and dates."""
-    return LOCALES.get(get_language() or settings.LANGUAGE_CODE, "en-US")
-
-
 def shown_text(text: str, *, lines: bool = False) -> SafeString:
     """The text, escaped, with everything unseen spelled out and set apart."""
     parts = _CODE.split(visible(text, lines=lines).text)
@@ -126,14 +118,14 @@ def value(kind: str, raw: Any) -> Shown:
     try:
         match kind:
             case "money":
-                amount = format_money(raw["cents"], raw["currency"], locale())
+                amount = reader.amount(raw["cents"], raw["currency"])
                 return Shown(format_html("{}", amount), kind, _figure(amount))
             case "date":
-                return _plain(dates.format_date(date.fromisoformat(raw), locale(), "full"), kind)
+                return _plain(reader.day(date.fromisoformat(raw), "full"), kind)
             case "datetime":
                 return _plain(moment(datetime.fromisoformat(raw)), kind)
             case "percent":
-                return _plain(f"{str(raw).replace('.', ',') if locale() == 'pt-BR' else raw}%", kind)
+                return _plain(f"{reader.number(Decimal(str(raw)))}%", kind)
             case "count":
                 return _plain(str(raw), kind)
             case "long":
@@ -144,7 +136,7 @@ def value(kind: str, raw: Any) -> Shown:
                 return Shown(format_html_join("; ", "{} {} → {}", map(_change, raw)), kind)
             case "hash":
                 return Shown(format_html("<code>{}</code>", str(raw)), kind)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, ArithmeticError):
         return Shown(shown_text(json.dumps(raw, ensure_ascii=False, default=str)), "text")
     if isinstance(raw, list | tuple):
         return Shown(shown_text(", ".join(str(item) for item in raw)), kind)
@@ -171,13 +163,13 @@ def sentence(phrase: Mapping[str, Any]) -> str:
 def moment(at: datetime) -> str:
     """An instant in the reader's time zone: the clock alone today, with the day otherwise."""
     local = timezone.localtime(at)
-    text = dates.format_datetime(at, timezone.get_current_timezone_name(), locale())
+    text = dates.format_datetime(at, timezone.get_current_timezone_name(), reader.locale())
     return clock(at) if local.date() == timezone.localdate() else text
 
 
 def clock(at: datetime, *, seconds: bool = False) -> str:
     local = timezone.localtime(at)
-    if locale() == "pt-BR":
+    if reader.locale() == "pt-BR":
         return local.strftime("%H:%M:%S" if seconds else "%H:%M")
     hour = local.strftime("%I").lstrip("0")
     return f"{hour}{local.strftime(':%M:%S' if seconds else ':%M')}\u202f{'AM' if local.hour < 12 else 'PM'}"
@@ -215,6 +207,6 @@ def _param(param: Any) -> str:
         case {"cents": int(), "currency": str()}:
             return str(value("money", param).text)
         case {"date": str(day)}:
-            return dates.format_date(date.fromisoformat(day), locale(), "long")
+            return reader.day(date.fromisoformat(day))
         case _:
             return visible(str(param)).text

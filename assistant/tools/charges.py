@@ -10,14 +10,15 @@ from pydantic import StringConstraints
 
 from assistant.tools.effects import Effect
 from assistant.tools.fields import Money, Ref, SubjectHint
-from assistant.tools.payment_cards import reader_locale, refund_card
+from assistant.tools.payment_cards import refund_card
 from assistant.tools.payment_words import candidate, others_like
 from assistant.tools.payments import payment_of
 from assistant.tools.registry import Context, Found, Prepared, Receipt, Refused, ToolArguments, tool
 from assistant.tools.subjects import require_subject
+from ledger import reader
 from ledger.actions.refunds import plan_refund, record_refund, record_refund_failed, reserve_refund
 from ledger.models import Refund
-from ledger.money import format_money, parse_money
+from ledger.money import parse_money
 from ledger.providers import outcomes
 from ledger.providers.cards import RefundRequest
 from ledger.providers.ports import refund_port
@@ -80,7 +81,7 @@ class RefundPayment:
         ctx: Context, payload: dict[str, Any], reserved: dict[str, Any], result: dict[str, Any], key: uuid.UUID
     ) -> Receipt:
         refund = record_refund(_refund(reserved), by=ctx.member, provider_id=result["provider_id"])
-        return _receipt(refund, ctx)
+        return _receipt(refund)
 
     def release(ctx: Context, payload: dict[str, Any], reserved: dict[str, Any], key: uuid.UUID) -> None:
         record_refund_failed(_refund(reserved), by=ctx.member, problem="REFUSED")
@@ -107,11 +108,11 @@ def _refund(reserved: dict[str, Any]) -> Refund:
     return refund
 
 
-def _receipt(refund: Refund, ctx: Context) -> Receipt:
+def _receipt(refund: Refund) -> Receipt:
     notes = [note.ref for note in refund.credit_notes.order_by("serial")]
     payment = refund.payment
     text = _("%(amount)s of %(payment)s were refunded to %(who)s (%(refund)s).") % {
-        "amount": format_money(refund.amount_cents, refund.currency, reader_locale(ctx)),
+        "amount": reader.amount(refund.amount_cents, refund.currency),
         "payment": payment.ref,
         "who": payment.client.name,
         "refund": refund.ref,

@@ -74,7 +74,7 @@ class SendInvoice:
         return Prepared(
             payload=send_payload(plan, ctx),
             preview=send_preview(plan, ctx, words),
-            summary=send_summary(plan, ctx),
+            summary=send_summary(plan),
             targets=(target(invoice), target(invoice.client)),
             more_effects=frozenset({Effect.STRANGER}) if plan.recipients.strangers else frozenset(),
         )

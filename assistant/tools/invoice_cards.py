@@ -17,13 +17,12 @@ from assistant.tools.send_facts import (
     people_warnings,
     words_warnings,
 )
-from ledger import numbering
+from ledger import numbering, reader
 from ledger.actions.invoice_documents import file_name
 from ledger.actions.invoice_letters import numbered
 from ledger.actions.invoice_sending import InvoiceSend
 from ledger.actions.invoices import lines_of
 from ledger.actions.letters import own_words
-from ledger.money import format_money
 
 
 def send_payload(plan: InvoiceSend, ctx: Context) -> dict[str, Any]:
@@ -87,14 +86,13 @@ def send_preview(plan: InvoiceSend, ctx: Context, written: str) -> Preview:
     )
 
 
-def send_summary(plan: InvoiceSend, ctx: Context) -> str:
+def send_summary(plan: InvoiceSend) -> str:
     """The one sentence of the card, in the language of the person who reads it."""
-    locale = "pt-BR" if ctx.language.lower().startswith("pt") else "en-US"
     invoice = plan.invoice
     facts = {
         "ref": invoice.ref,
         "title": invoice.title,
-        "total": format_money(invoice.total_cents, invoice.currency, locale),
+        "total": reader.amount(invoice.total_cents, invoice.currency),
         "who": invoice.client.name,
         "address": addressed(plan.recipients),
     }

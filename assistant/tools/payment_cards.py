@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from assistant.tools.facts import Fact, Phrase, Preview, Target, money
 from assistant.tools.registry import Context, Prepared
 from assistant.tools.send_facts import party_fact
+from ledger import reader
 from ledger.actions.payments import PaymentPlan
 from ledger.actions.refunds import RefundPlan, Settlement
 from ledger.locales import babel_locale
 from ledger.models import Payment
-from ledger.money import format_money
 
 
 def payment_card(plan: PaymentPlan, ctx: Context) -> Prepared:
@@ -107,20 +107,16 @@ def refund_card(plan: RefundPlan, ctx: Context) -> Prepared:
                 *(Phrase("refund_reopens", words | _of(one, one.balance_after, currency)) for one in reopened),
                 *from_credit,
             ),
-            typed=typed_amount(plan.amount_cents, ctx),
+            typed=typed_amount(plan.amount_cents),
         ),
-        summary=_refund_summary(plan, ctx),
+        summary=_refund_summary(plan),
         targets=(_target(payment), _target(client), *(_target(one.invoice) for one in plan.settlements)),
     )
 
 
-def typed_amount(cents: int, ctx: Context) -> str:
+def typed_amount(cents: int) -> str:
     """What a strong card asks to be typed: the amount without its sign, "350.00" or "350,00"."""
-    return str(format_decimal(Decimal(cents).scaleb(-2), format="0.00", locale=babel_locale(reader_locale(ctx))))
-
-
-def reader_locale(ctx: Context) -> str:
-    return "pt-BR" if ctx.language.lower().startswith("pt") else "en-US"
+    return str(format_decimal(Decimal(cents).scaleb(-2), format="0.00", locale=babel_locale(reader.locale())))
 
 
 def _paid(plan: PaymentPlan, currency: str) -> list[dict[str, Any]]:
@@ -155,7 +151,7 @@ def _where_from(payment: Payment) -> list[Fact]:
 
 def _payment_summary(plan: PaymentPlan, ctx: Context) -> str:
     def shown(cents: int) -> str:
-        return format_money(cents, ctx.company.currency, reader_locale(ctx))
+        return reader.amount(cents, ctx.company.currency)
 
     text = _("Record a payment of %(amount)s from %(who)s.") % {
         "amount": shown(plan.amount_cents),
@@ -169,10 +165,10 @@ def _payment_summary(plan: PaymentPlan, ctx: Context) -> str:
     return text
 
 
-def _refund_summary(plan: RefundPlan, ctx: Context) -> str:
+def _refund_summary(plan: RefundPlan) -> str:
     payment = plan.payment
     return _("Refund %(amount)s of payment %(ref)s to %(who)s, the way it came.") % {
-        "amount": format_money(plan.amount_cents, payment.currency, reader_locale(ctx)),
+        "amount": reader.amount(plan.amount_cents, payment.currency),
         "ref": payment.ref,
         "who": payment.client.name,
     }

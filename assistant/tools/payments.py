@@ -15,12 +15,12 @@ from assistant.tools.fields import Day, Money, Ref
 from assistant.tools.payment_cards import payment_card
 from assistant.tools.payment_words import brief, whole
 from assistant.tools.registry import Context, Prepared, ReadResult, Receipt, ToolArguments, tool
-from ledger import dates
+from ledger import dates, reader
 from ledger.actions.invoices import invoice_of
 from ledger.actions.payments import plan_payment, record_payment
 from ledger.actions.records import by_ref
 from ledger.models import Client, Invoice, Payment
-from ledger.money import amount_text, format_money, parse_money
+from ledger.money import amount_text, parse_money
 
 Method = Literal["card", "ach", "pix", "boleto", "check", "cash", "transfer", "credit"]
 Status = Literal["pending", "succeeded", "failed", "refunded", "partially_refunded", "reversed", "disputed"]
@@ -132,7 +132,7 @@ class RecordPayment:
             reference=payload["reference"],
             allow_credit=payload["credit_cents"] > 0,
         )
-        return Receipt(_told(payment, payload, ctx), facts=_facts(payment, payload))
+        return Receipt(_told(payment, payload), facts=_facts(payment, payload))
 
 
 def payment_of(ref: str) -> Payment:
@@ -159,12 +159,11 @@ def _facts(payment: Payment, payload: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _told(payment: Payment, payload: dict[str, Any], ctx: Context) -> str:
+def _told(payment: Payment, payload: dict[str, Any]) -> str:
     """The receipt's sentence: what was stored, as it is stored (H19)."""
-    locale = "pt-BR" if ctx.language.lower().startswith("pt") else "en-US"
 
     def shown(cents: int) -> str:
-        return format_money(cents, payment.currency, locale)
+        return reader.amount(cents, payment.currency)
 
     told = [
         _("Payment %(ref)s of %(amount)s was recorded.") % {"ref": payment.ref, "amount": shown(payment.amount_cents)}

@@ -29,6 +29,7 @@ from assistant.tools.send_facts import (
     words_warnings,
 )
 from assistant.tools.subjects import require_subject
+from ledger import reader
 from ledger.actions.letters import own_words
 from ledger.actions.quote_documents import Days, locale_of
 from ledger.actions.quote_sending import (
@@ -42,7 +43,7 @@ from ledger.actions.quote_sending import (
 )
 from ledger.actions.quotes import delete_quote, refuse_delete_quote
 from ledger.models import Quote
-from ledger.money import format_money, percent_text
+from ledger.money import percent_text
 
 TRASH_DAYS = 30
 
@@ -83,7 +84,7 @@ class SendQuote:
         return Prepared(
             payload=_payload(plan),
             preview=_preview(plan, ctx, arguments.message or ""),
-            summary=_summary(plan, ctx),
+            summary=_summary(plan),
             targets=(_target(quote), _target(quote.party)),
             more_effects=frozenset({Effect.STRANGER}) if plan.recipients.strangers else frozenset(),
         )
@@ -225,14 +226,13 @@ def _preview(plan: QuoteSend, ctx: Context, written: str) -> Preview:
     )
 
 
-def _summary(plan: QuoteSend, ctx: Context) -> str:
+def _summary(plan: QuoteSend) -> str:
     """The one sentence of the card, in the language of the person who reads it."""
-    locale = "pt-BR" if ctx.language.lower().startswith("pt") else "en-US"
     return _("Send quote %(ref)s, revision %(revision)s, “%(title)s”, for %(total)s to %(who)s (%(address)s).") % {
         "ref": plan.quote.ref,
         "revision": plan.revision.n,
         "title": plan.quote.title,
-        "total": format_money(plan.revision.total_cents, plan.quote.currency, locale),
+        "total": reader.amount(plan.revision.total_cents, plan.quote.currency),
         "who": plan.quote.party.name,
         "address": addressed(plan.recipients),
     }

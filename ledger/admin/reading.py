@@ -18,22 +18,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
-from ledger import audit, operators
+from ledger import audit, operators, reader
 from ledger.admin_site import site
-from ledger.money import format_money
 from ledger.text import visible
 
 register = partial(admin.register, site=site)
 Column = Callable[[Any], Any]
 Words = Any
 """A text in the reader's language, translated when it is shown."""
-
-
-def locale() -> str:
-    """The reader's way of writing numbers."""
-    return "pt-BR" if (get_language() or "").startswith("pt") else "en-US"
 
 
 def column(name: str, label: Words, *, boolean: bool = False, order: str | None = None) -> Column:
@@ -75,7 +68,7 @@ def money(name: str, label: Words, currency: Callable[[Any], str] = lambda row: 
 
     @admin.display(description=label, ordering=name)
     def shown(row: Any) -> str:
-        return format_money(getattr(row, name), currency(row), locale())
+        return reader.amount(getattr(row, name), currency(row))
 
     shown.__name__ = name
     return shown

@@ -4,26 +4,18 @@ from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import urlencode
 
-from babel.numbers import format_decimal
 from django import template
 from django.utils import timezone
-from django.utils.translation import get_language
 
-from ledger import contacts, dates, money
-from ledger.locales import babel_locale
+from ledger import contacts, dates, reader
 
 register = template.Library()
-
-
-def reading_locale() -> str:
-    """The locale that goes with the language of the page."""
-    return "pt-BR" if (get_language() or "").startswith("pt") else "en-US"
 
 
 @register.simple_tag
 def amount(cents: int, currency: str) -> str:
     """Cents as money: `$1,500.00`, `R$ 1.500,00`."""
-    return money.format_money(cents, currency, reading_locale())
+    return reader.amount(cents, currency)
 
 
 @register.simple_tag
@@ -31,7 +23,7 @@ def price(unit_price: Decimal, currency: str) -> str:
     """A unit price with its four places where it has them."""
     cents = unit_price * 100
     if cents == cents.to_integral_value():
-        return money.format_money(int(cents), currency, reading_locale())
+        return reader.amount(int(cents), currency)
     return f"{number(unit_price)} {currency}"
 
 
@@ -44,7 +36,7 @@ def querystring_of(**fields: str) -> str:
 @register.filter
 def number(value: Decimal) -> str:
     """A quantity without idle zeros: `28`, `3.5`, `3,5`."""
-    return str(format_decimal(value, format="#,##0.####", locale=babel_locale(reading_locale())))
+    return reader.number(value)
 
 
 @register.filter
@@ -52,13 +44,13 @@ def phone(value: str) -> str:
     """A number as the reader writes it: `(512) 555-0142`, `(19) 99123-0102`; abroad with its country's code."""
     if not value.startswith("+"):
         return value
-    return contacts.format_phone(value, "BR" if reading_locale() == "pt-BR" else "US")
+    return contacts.format_phone(value, "BR" if reader.locale() == "pt-BR" else "US")
 
 
 @register.filter
 def day(value: date | None) -> str:
     """A day in words that no two countries read differently: `Dec 1, 2026`, `1 de dez. de 2026`."""
-    return dates.format_date(value, reading_locale()) if value else "–"
+    return reader.day(value, "medium") if value else "–"
 
 
 @register.filter
@@ -66,4 +58,4 @@ def moment(value: datetime | None) -> str:
     """An instant in the time zone of the page."""
     if value is None:
         return "–"
-    return dates.format_datetime(value, timezone.get_current_timezone_name(), reading_locale())
+    return dates.format_datetime(value, timezone.get_current_timezone_name(), reader.locale())

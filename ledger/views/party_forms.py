@@ -6,12 +6,11 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from ledger import reader
 from ledger.amounts import Ambiguous, read_amount
 from ledger.cents import MoneyError
 from ledger.models import Client, Company, Contact, Lead, LostReason, Membership, Stage
 from ledger.models.address import PARTS
-from ledger.money import format_money
-from ledger.templatetags.figures import reading_locale
 from ledger.views.party_values import client_values, lead_values
 
 SHORT = {"autocomplete": "off"}
@@ -27,11 +26,11 @@ class AmountField(forms.CharField):
         if not text:
             return 0
         try:
-            read = read_amount(text, reading_locale(), self.currency)
+            read = read_amount(text, reader.locale(), self.currency)
         except MoneyError as error:
             raise forms.ValidationError(error.sentence) from error
         if isinstance(read, Ambiguous):
-            shown = _(" or ").join(format_money(cents, self.currency, reading_locale()) for cents in read.candidates)
+            shown = _(" or ").join(reader.amount(cents, self.currency) for cents in read.candidates)
             raise forms.ValidationError(_("Do you mean %(shown)s?") % {"shown": shown})
         return read.cents
 

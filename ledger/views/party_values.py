@@ -2,14 +2,13 @@
 
 from typing import Any
 
+from ledger import reader
 from ledger.models import Client, Company, Lead
-from ledger.money import format_money
-from ledger.templatetags.figures import reading_locale
 
 
 def lead_values(lead: Lead, company: Company) -> dict[str, Any]:
     plain = ("name", "phone", "email", "source", "service")
-    value = format_money(lead.value_cents, company.currency, reading_locale()) if lead.value_cents else ""
+    value = reader.amount(lead.value_cents, company.currency) if lead.value_cents else ""
     return (
         {name: getattr(lead, name) for name in plain}
         | lead.address_parts

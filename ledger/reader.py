@@ -1,0 +1,33 @@
+"""Figures as the person who reads now writes them: the language in force decides, as it does for every sentence.
+
+Every amount, day and number in a text of ours is written by these; the machine form is for programs and the model.
+"""
+
+from datetime import date
+from decimal import Decimal
+
+from babel.numbers import format_decimal
+from django.utils.translation import get_language
+
+from ledger import dates, money
+from ledger.locales import babel_locale
+
+
+def locale() -> str:
+    """The locale that goes with the language in force."""
+    return "pt-BR" if (get_language() or "").lower().startswith("pt") else "en-US"
+
+
+def amount(cents: int, currency: str) -> str:
+    """Cents as money: `$1,500.00`, `R$ 1.500,00` (with Babel's no-break space)."""
+    return money.format_money(cents, currency, locale())
+
+
+def day(value: date, length: str = "long") -> str:
+    """A day in words that no two countries read differently: `December 1, 2026`, `1 de dezembro de 2026`."""
+    return dates.format_date(value, locale(), length)
+
+
+def number(value: Decimal) -> str:
+    """A quantity or a percentage without idle zeros: `28`, `3.5`, `3,5`."""
+    return str(format_decimal(value, format="#,##0.####", locale=babel_locale(locale())))

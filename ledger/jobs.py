@@ -13,8 +13,8 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
-from django.utils import timezone
 from django_q.tasks import async_task
 
 from ledger.models.due import Due
@@ -44,12 +44,12 @@ def lease() -> timedelta:
     return timedelta(seconds=2 * settings.AVAL_LEASE_SECONDS)
 
 
-def later(kind: str, object_id: uuid.UUID, *, at: datetime | None = None, again: bool = False) -> None:
-    """Promise a job for one row of the company in scope: now, or not before `at` (UTC).
+def later(kind: str, object_id: uuid.UUID, *, at: datetime | Combinable | None = None, again: bool = False) -> None:
+    """Promise a job for one row of the company in scope: now, or not before `at` (UTC, or the database's own sum).
 
-    A promise made `again` keeps the count of its tries.
+    "Now" is the database's: this machine's clock may be wrong. A promise made `again` keeps the count of its tries.
     """
-    tenant_id, now = current_tenant(), timezone.now()
+    tenant_id, now = current_tenant(), Now()
     woken = None if at else now + lease()
     Due.objects.bulk_create(
         [Due(kind=kind, object_id=object_id, tenant_id=tenant_id, run_at=at or now, lease=woken)],

@@ -19,7 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
@@ -69,11 +69,12 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
     action = PendingAction.objects.select_related("turn").get(pk=action_id)
     made = registry.get(action.tool)
     limit = made.time_limit if made else 30
+    lease_until = Clock() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS)
     attempt = Attempt.objects.create(
         action=action,
         token=uuid.uuid4(),
         worker=f"{socket.gethostname()}:{os.getpid()}",
-        lease_until=timezone.now() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS),
+        lease_until=lease_until,
     )
     claim = Claim(tenant_id, action.pk, attempt.token)
     refusal = _refusal(action, made)
@@ -95,7 +96,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
                 refusal = ("ERROR", _("Something went wrong here; nothing was done."))
                 _remember_error(attempt, error)
             else:
-                jobs.later("watch_action", action.pk, at=attempt.lease_until)
+                jobs.later("watch_action", action.pk, at=lease_until)
                 tell_running(action)
                 return Running(claim, made, ctx, action.payload, reserved)
     if refusal is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
@@ -172,7 +172,7 @@ def _insert(
     **fields: Any,
 ) -> PendingAction:
     payload_text, preview_text = audit.canonical(payload), audit.canonical(preview)
-    return PendingAction.objects.create(
+    action: PendingAction = PendingAction.objects.create(
         id=action_id,
         requester=ctx.member,
         epoch=ctx.member.epoch,
@@ -199,9 +199,11 @@ def _insert(
         ),
         undo_seconds=policy.undo_seconds(made, settings),
         compensation=made.compensation or "",
-        expires_at=timezone.now() + timedelta(seconds=policy.expires_seconds(made, settings)),
+        expires_at=Clock() + timedelta(seconds=policy.expires_seconds(made, settings)),
         **fields,
     )
+    action.refresh_from_db(fields=["expires_at"])
+    return action
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.gate import execution
@@ -58,7 +58,7 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
         else:
             tries = promise.tries if promise else 1
             wait = WAITS[min(tries, len(WAITS)) - 1]
-            jobs.later("reconcile_action", action_id, at=timezone.now() + timedelta(seconds=wait), again=True)
+            jobs.later("reconcile_action", action_id, at=Clock() + timedelta(seconds=wait), again=True)
 
 
 @transaction.atomic

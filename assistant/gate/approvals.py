@@ -227,7 +227,6 @@ def cancel(click: Click) -> Answer:
 
 
 def _close(click: Click, action: PendingAction, verdict: Verdict, status: Status) -> Answer:
-    before = action.status
     own = Q(requester_id=click.by.pk) | Q(routed=True) | Q(approvals=2)
     rows = PendingAction.objects.filter(
         own,
@@ -241,7 +240,7 @@ def _close(click: Click, action: PendingAction, verdict: Verdict, status: Status
     if rows != 1:
         return _late(click, action, verdict)
     action.refresh_from_db()
-    _decide(action, click, verdict, 2 if before == Status.AWAITING_SECOND else 1)
+    _decide(action, click, verdict, 2 if Decision.objects.filter(action=action, slot=1).exists() else 1)
     jobs.forget("expire_action", action.pk)
     made = registry.get(action.tool)
     if status == Status.REJECTED and made and made.keep:

@@ -158,6 +158,7 @@ Q_CLUSTER: dict[str, Any] = {
     "name": "aval",
     "label": _("Queue"),
     "orm": "default",
+    "broker_class": "ledger.broker.DatabaseClockBroker",
     "workers": env.number("AVAL_QUEUE_WORKERS", 2),
     "poll": env.seconds("AVAL_QUEUE_POLL", 0.03),
     "timeout": env.number("AVAL_QUEUE_TIMEOUT", 90),

@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 from ledger.admin_site import site
 from ledger.views import account
 
+handler500 = "ledger.views.problems.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(url="/c/"), name="home"),
     path("login/", account.sign_in, name="login"),

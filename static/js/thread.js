@@ -8,7 +8,7 @@ const WAITING = `${LAST} > .items > [data-guard]:not(:has(~ :is(.mine, .said, .l
 class ChatThread extends HTMLElement {
   connectedCallback() {
     this.latest = document.querySelector("[data-latest]");
-    this.following = true;
+    this.follows(true);
     this.addEventListener("scroll", () => this.look(), { passive: true });
     this.latest?.addEventListener("click", () => this.follow());
     document.addEventListener("aval:sent", () => this.follow());
@@ -20,7 +20,7 @@ class ChatThread extends HTMLElement {
     this.sizes.observe(this);
     const wanted = location.hash && document.getElementById(location.hash.slice(1));
     if (wanted) {
-      this.following = false;
+      this.follows(false);
       wanted.scrollIntoView();
     } else this.toEnd();
   }
@@ -31,14 +31,20 @@ class ChatThread extends HTMLElement {
 
   look() {
     const left = this.scrollHeight - this.scrollTop - this.clientHeight;
-    this.following = left < NEAR_PX || (this.following && this.placed === this.scrollTop);
+    this.follows(left < NEAR_PX || (this.following && this.placed === this.scrollTop));
     this.latest?.toggleAttribute("hidden", this.following);
   }
 
   follow() {
     this.asked = false;
-    this.following = true;
+    this.follows(true);
     this.toEnd();
+  }
+
+  // Who follows is moved here and by nobody else: the browser keeps the place only of one who reads further up.
+  follows(on) {
+    this.following = on;
+    this.toggleAttribute("data-following", on);
   }
 
   // The end, or the head of the first card that waits there where they are taller than the window: its sum is read

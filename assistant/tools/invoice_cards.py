@@ -10,6 +10,7 @@ from assistant.tools.figures import Known, strange_figures
 from assistant.tools.registry import Context
 from assistant.tools.send_facts import (
     addressed,
+    document_warnings,
     frozen_mail,
     letter_facts,
     party_fact,
@@ -80,6 +81,7 @@ def send_preview(plan: InvoiceSend, ctx: Context, written: str) -> Preview:
         warnings=(
             *people_warnings(client, plan.recipients),
             *words_warnings(written, own_words(written), strange),
+            *document_warnings(document),
             *([Phrase("send_invoice_uncertain")] if plan.uncertain else []),
         ),
         document=Attached("invoice", str(document.pk), document.sha256, document.pages, name),

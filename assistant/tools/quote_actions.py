@@ -20,6 +20,7 @@ from assistant.tools.quotes import quote_of
 from assistant.tools.registry import Context, Found, OnReject, Prepared, Receipt, ToolArguments, tool
 from assistant.tools.send_facts import (
     addressed,
+    document_warnings,
     frozen_mail,
     letter_facts,
     party_fact,
@@ -221,6 +222,7 @@ def _preview(plan: QuoteSend, ctx: Context, written: str) -> Preview:
         warnings=(
             *people_warnings(party, plan.recipients),
             *words_warnings(written, own_words(written), strange),
+            *document_warnings(plan.document),
         ),
         document=Attached("quote", str(plan.document.pk), plan.document.sha256, plan.document.pages, plan.file_name),
     )

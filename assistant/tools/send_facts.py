@@ -10,7 +10,7 @@ from assistant.tools.facts import Fact, Phrase
 from ledger.actions.letters import Letter
 from ledger.actions.messages import Mailing
 from ledger.actions.recipients import Recipient, Recipients
-from ledger.models import Client, ClientMessage, Lead
+from ledger.models import Client, ClientMessage, Lead, StoredDocument
 from ledger.text import visible
 
 _LINKS = re.compile(r"\b(?:https?://|www\.)[^\s<>\"“”]+", re.IGNORECASE)
@@ -95,6 +95,11 @@ def words_warnings(written: str, kept: str, strange: Sequence[str]) -> list[Phra
     if strange:
         warnings.append(Phrase("figures_not_on_record", {"figures": ", ".join(strange)}))
     return warnings
+
+
+def document_warnings(document: StoredDocument) -> list[Phrase]:
+    """What is to be said of a document in which characters print as empty boxes."""
+    return [] if document.complete else [Phrase("document_incomplete")]
 
 
 def addressed(people: Recipients) -> str:

@@ -4,6 +4,7 @@ A tool that uses a word which is not here does not start (registry.complete). Se
 """
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 LABELS = {
     "client": _("Client"),
@@ -121,10 +122,13 @@ PHRASES = {
     "address_not_on_record": _("%(address)s is not on the record of %(who)s."),
     "address_changed": _("%(address)s was changed in the last 72 hours."),
     "address_lookalike": _("%(address)s has a domain that may not be what it looks like."),
+    "document_incomplete": _("The document holds characters that it cannot print; look at it before you confirm."),
     "hidden_characters_removed": _("The text held characters that cannot be seen; they were taken out."),
     "figures_not_on_record": _("The text names figures that are not on record: %(figures)s."),
     "cannot_be_undone_once_sent": _("It cannot be undone once sent."),
-    "leaves_after": _("It leaves %(seconds)s seconds after you confirm."),
+    "leaves_after": ngettext_lazy(
+        "It leaves %(seconds)d second after you confirm.", "It leaves %(seconds)d seconds after you confirm.", "seconds"
+    ),
     "read_outside_content": _("Written after reading content from outside: %(sources)s."),
     "convert_lead_title": _("Make %(lead)s a client?"),
     "convert_into_title": _("Let lead %(lead)s join client %(client)s?"),

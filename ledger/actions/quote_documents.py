@@ -85,6 +85,7 @@ def store_rendered(kind: str, rendered: Rendered, subject: TenantModel) -> Store
                 content=rendered.content,
                 pages=rendered.pages,
                 preview=rendered.preview,
+                complete=rendered.complete,
             )
         ],
         ignore_conflicts=True,

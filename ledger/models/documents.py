@@ -12,7 +12,8 @@ class StoredDocument(TenantModel):
     """One rendered file. The same content is stored once; its name is the SHA-256 of its bytes. Append-only.
 
     `kind` says what it is ("quote"), `subject_id` which row it was made from (a quote's revision); `preview`
-    is its first page as PNG. Lists defer the two byte columns.
+    is its first page as PNG; `complete` is false where a character is in none of the fonts and prints as an empty
+    box. Lists defer the two byte columns.
     """
 
     kind = models.CharField(max_length=16)
@@ -21,6 +22,7 @@ class StoredDocument(TenantModel):
     content = models.BinaryField()
     pages = models.PositiveSmallIntegerField()
     preview = models.BinaryField()
+    complete = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

@@ -306,7 +306,7 @@ def test_h26_a_client_with_invoices_is_not_put_up_for_deletion(lone_ridge: Cast)
     with pytest.raises(DomainError) as refused:
         desk_of(lone_ridge).propose("delete_client", client_ref="C-0001", subject_hint="client Smith")
     assert (refused.value.code, refused.value.data["offer"]) == ("HAS_ISSUED_DOCUMENTS", "archive_client")
-    assert "2 invoices (1 open, 45.50)" in refused.value.sentence
+    assert "2 invoices (1 open, $45.50)" in refused.value.sentence
 
 
 def test_mallory_sends_and_deletes_nothing(lone_ridge: Cast, strangers: Cast) -> None:
@@ -317,3 +317,10 @@ def test_mallory_sends_and_deletes_nothing(lone_ridge: Cast, strangers: Cast) ->
         with pytest.raises(DomainError) as refused:
             desk.propose(name, invoice_ref="D-0001", **more)
         assert refused.value.code == "NOT_FOUND"
+
+
+def test_a_bill_that_cannot_print_a_character_is_warned_about(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        draft(lone_ridge, "100.00", po_number="注文-7")
+    action = desk_of(lone_ridge).propose("send_invoice", invoice_ref="D-0001", channel="email")
+    assert warned(action) == {"document_incomplete"}

@@ -293,3 +293,14 @@ def test_the_tools_are_declared_as_the_catalogue_has_them() -> None:
     }
     assert {name: int(registry.TOOLS[name].level) for name in levels} == levels
     assert registry.TOOLS["send_quote"].namespace == "quote_actions"
+
+
+@pytest.mark.parametrize(("title", "warnings"), [("屋根 repair", {"document_incomplete"}), ("Łódź roof repair", set())])
+def test_a_document_that_cannot_print_a_character_is_warned_about(
+    lone_ridge: Cast, title: str, warnings: set[str]
+) -> None:
+    """A character that is in none of the fonts prints as an empty box; nobody should find that out from the client."""
+    with lone_ridge.scope():
+        create_quote(john_smith(lone_ridge), by=lone_ridge.dana, title=title, lines=lines_of("100.00"))
+    action = desk_of(lone_ridge).propose("send_quote", quote_ref="Q-0001", channel="email")
+    assert warned(action) == warnings

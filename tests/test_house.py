@@ -75,3 +75,26 @@ def test_templates_switch_no_escaping_off() -> None:
         if word in page.read_text()
     ]
     assert offences == []
+
+
+MACHINE_FORM = ("amount_text", "percent_text", "isoformat")
+
+
+def sentences_with_machine_forms(tree: ast.AST) -> Iterator[str]:
+    """Texts put together from an amount, a percentage or a day as programs write it."""
+    for node in ast.walk(tree):
+        filled = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+        if filled or isinstance(node, ast.JoinedStr):
+            yield from (name for name in called(node) if name.rsplit(".", 1)[-1] in MACHINE_FORM)
+
+
+def test_no_sentence_shows_the_machine_form() -> None:
+    """`ledger.reader` writes what a person reads; ISO days stand in the prompt alone, which the model reads."""
+    assert list(sentences_with_machine_forms(ast.parse('_("%(a)s") % {"a": amount_text(1)}'))) == ["amount_text"]
+    offences = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in modules(*SOURCES)
+        for name in sentences_with_machine_forms(parsed(path))
+        if path.relative_to(ROOT).as_posix() != "assistant/agent/prompt.py"
+    ]
+    assert offences == []

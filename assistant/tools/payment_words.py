@@ -1,8 +1,13 @@
-"""A payment as the model reads it: public refs, amounts in major units as text."""
+"""A payment as the model reads it: public refs, amounts in major units as text.
+
+A candidate's label may be said to a person, so its amount is written as they write it.
+"""
 
 from typing import Any
 
+from assistant.tools.party_words import known_by, named
 from assistant.tools.subjects import Candidate
+from ledger import reader
 from ledger.models import Allocation, Payment, Refund
 from ledger.money import amount_text
 
@@ -44,16 +49,18 @@ def whole(payment: Payment) -> dict[str, Any]:
 
 
 def candidate(payment: Payment) -> Candidate:
-    """The payment as something that may be meant by somebody's words."""
+    """The payment as something that may be meant by somebody's words. Reads the client's contacts."""
     client = payment.client
-    label = f"{client.name}: {amount_text(payment.amount_cents)} {payment.currency}"
-    text = " ".join([client.ref, client.name, payment.method, payment.last4, payment.reference])
-    return Candidate(payment.ref, label, text)
+    label = f"{named(client)}: {reader.amount(payment.amount_cents, payment.currency)}"
+    said = [client.name, client.address, payment.method, payment.last4, payment.reference, *known_by(client)]
+    text = " ".join([client.ref, *said])
+    return Candidate(payment.ref, label, text, party=client.ref, state=payment.status)
 
 
 def others_like(payment: Payment) -> list[Candidate]:
     """The company's other newest payments."""
     rows = Payment.objects.exclude(pk=payment.pk).select_related("client").order_by("-received_on", "-pk")
+    rows = rows.prefetch_related("client__contacts")
     return [candidate(row) for row in rows[:200]]
 
 

@@ -9,6 +9,8 @@ from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ledger import reader
+from ledger.actions import columns
 from ledger.errors import DomainError
 from ledger.models import Client, Invoice, Payment, Quote
 from ledger.money import amount_text
@@ -45,11 +47,13 @@ class Documents:
         }
 
     def in_words(self) -> str:
-        """What holds, as a person reads it: "2 invoices (1 open, 4180.25)"."""
+        """What holds, as a person reads it: "2 invoices (1 open, $4,180.25)"."""
         parts = []
         if self.invoices:
             counted = ngettext("%(n)d invoice", "%(n)d invoices", self.invoices) % {"n": self.invoices}
-            still = _("%(n)d open, %(amount)s") % {"n": self.invoices_open, "amount": amount_text(self.open_cents)}
+            owed = reader.amount(self.open_cents, columns.company().currency)
+            still = ngettext("%(n)d open, %(amount)s", "%(n)d open, %(amount)s", self.invoices_open)
+            still %= {"n": self.invoices_open, "amount": owed}
             parts.append(f"{counted} ({still})" if self.invoices_open else counted)
         if self.payments:
             parts.append(ngettext("%(n)d payment", "%(n)d payments", self.payments) % {"n": self.payments})

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ledger import audit, dates, numbering, permissions
+from ledger import audit, dates, numbering, permissions, reader
 from ledger.actions import columns, rows
 from ledger.actions.invoice_documents import BillDays, bill_days, invoice_paper
 from ledger.actions.invoices import require_billable, search_of
@@ -93,7 +93,7 @@ def require_open_period(day: date) -> None:
     """Raises PERIOD_CLOSED for a day on which the books are closed (I20)."""
     closed = current_settings().values.books_closed_on
     if closed is not None and day <= closed:
-        sentence = _("The books are closed up to %(day)s.") % {"day": closed.isoformat()}
+        sentence = _("The books are closed up to %(day)s.") % {"day": reader.day(closed)}
         raise DomainError("PERIOD_CLOSED", sentence, closed_on=closed.isoformat())
 
 
@@ -109,7 +109,7 @@ def _require_later(number: numbering.Number, day: date) -> None:
     last = issued.values_list("issued_on", "ref").first()
     if last is not None and last[0] is not None and last[0] > day:
         sentence = _("%(ref)s is dated %(day)s, so nothing can be issued before that day.")
-        raise DomainError("SEQUENCE_CONFLICT", sentence % {"ref": last[1], "day": last[0].isoformat()}, ref=last[1])
+        raise DomainError("SEQUENCE_CONFLICT", sentence % {"ref": last[1], "day": reader.day(last[0])}, ref=last[1])
 
 
 def _numbered(

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from ledger import locales, permissions
+from ledger import locales, permissions, reader
 from ledger.actions import columns, rows
 from ledger.actions.invoice_lines import Computation, copied, stored
 from ledger.actions.invoices import draft_of, drafted, require_billable
@@ -122,7 +122,7 @@ def _part(quote: Quote, parts: list[Invoice], percent: Decimal | None) -> Invoic
     if not 0 < percent <= WHOLE:
         raise DomainError("BAD_NUMBER", _("A part of a quote is more than 0 and at most 100 %."), field="percent")
     if percent > left:
-        sentence = _("%(left)s %% of %(ref)s are not invoiced yet.") % {"left": percent_text(left), "ref": quote.ref}
+        sentence = _("%(left)s %% of %(ref)s are not invoiced yet.") % {"left": reader.number(left), "ref": quote.ref}
         raise DomainError("OVER_QUOTE", sentence, left=percent_text(left))
     if percent < left:
         return Invoice.Part.PERCENT
@@ -148,7 +148,7 @@ def _part_lines(quote: Quote, agreed: Agreed, parts: list[Invoice], percent: Dec
         wanted = Portion(percent=percent).of(agreed.total, rounding, "percent")
     if not 0 < wanted <= remaining:
         sentence = _("Only %(left)s of %(ref)s are left to invoice.")
-        values = {"left": amount_text(remaining), "ref": quote.ref}
+        values = {"left": reader.amount(remaining, quote.currency), "ref": quote.ref}
         raise DomainError("OVER_QUOTE", sentence % values, left=amount_text(remaining))
     rates = sorted(left)
     shares = share_out(wanted, [left[rate] for rate in rates])
@@ -166,14 +166,14 @@ def _part_lines(quote: Quote, agreed: Agreed, parts: list[Invoice], percent: Dec
 
 
 def _described(quote: Quote, percent: Decimal | None, rate: Decimal | None) -> str:
-    facts = {"ref": quote.ref, "title": quote.title, "percent": percent_text(percent or WHOLE)}
+    facts = {"ref": quote.ref, "title": quote.title, "percent": reader.number(percent or WHOLE)}
     if percent is None:
         text = _("Balance of quote %(ref)s: %(title)s") % facts
     else:
         text = _("%(percent)s%% of quote %(ref)s: %(title)s") % facts
     if rate is None:
         return text[:300]
-    return f"{text[:260]} " + _("(taxed at %(rate)s%%)") % {"rate": percent_text(rate)}
+    return f"{text[:260]} " + _("(taxed at %(rate)s%%)") % {"rate": reader.number(rate)}
 
 
 def _language_of(quote: Quote) -> str:

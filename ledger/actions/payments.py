@@ -1,7 +1,7 @@
 """Payments: money that came in, and what it pays. What goes back is in refunds.py."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from ledger import audit, dates, permissions
+from ledger import audit, dates, permissions, reader
 from ledger.actions import columns, rows
 from ledger.actions.balances import allocate, give_credit, locked_invoices
 from ledger.actions.invoice_issuing import require_open_period
@@ -229,8 +229,7 @@ def _named(client: Client, allocations: Sequence[tuple[Invoice, int]], amount_ce
     total = sum(cents for _invoice, cents in allocations)
     if total > amount_cents:
         sentence = _("The invoices named take %(total)s, but only %(amount)s came in.")
-        values = {"total": amount_text(total), "amount": amount_text(amount_cents)}
-        raise DomainError("ALLOCATIONS_EXCEED_PAYMENT", sentence % values, **values)
+        raise _refused("ALLOCATIONS_EXCEED_PAYMENT", sentence, total=total, amount=amount_cents)
     return tuple(Share(invoice, cents) for invoice, cents in allocations)
 
 
@@ -257,18 +256,27 @@ def _require_day(day: date) -> None:
 
 
 def _too_much(invoice: Invoice, cents: int) -> DomainError:
-    values = {"balance": amount_text(invoice.balance_cents), "excess": amount_text(cents - invoice.balance_cents)}
-    sentence = _("%(ref)s has %(balance)s left to pay; that is %(excess)s too much.") % {"ref": invoice.ref, **values}
-    return DomainError("ALLOCATION_EXCEEDS_BALANCE", sentence, invoice=invoice.ref, **values)
+    left = invoice.balance_cents
+    sentence = _("%(invoice)s has %(balance)s left to pay; that is %(excess)s too much.")
+    named = {"invoice": invoice.ref}
+    return _refused("ALLOCATION_EXCEEDS_BALANCE", sentence, named, balance=left, excess=cents - left)
 
 
 def _overpaid(client: Client, amount_cents: int, excess: int) -> DomainError:
-    values = {"amount": amount_text(amount_cents), "excess": amount_text(excess)}
     if current_settings().values.overpayment == "credit":
         sentence = _("%(excess)s of it pay no invoice of %(client)s; it can be kept as credit if you allow it.")
     else:
         sentence = _("%(excess)s of it pay no invoice of %(client)s, and this company takes no overpayments.")
-    return DomainError("OVERPAYMENT", sentence % {"client": client.ref, **values}, **values)
+    return _refused("OVERPAYMENT", sentence, {"client": client.ref}, amount=amount_cents, excess=excess)
+
+
+def _refused(code: str, sentence: str, named: Mapping[str, str] | None = None, **cents: int) -> DomainError:
+    """A refusal with amounts: as the reader writes them in the sentence, in the machine form beside it."""
+    currency = columns.company().currency
+    shown = {name: reader.amount(value, currency) for name, value in cents.items()}
+    told = {name: amount_text(value) for name, value in cents.items()}
+    named = named or {}
+    return DomainError(code, sentence % {**named, **shown}, **named, **told)
 
 
 def _alike(client: Client, amount_cents: int, reference: str) -> tuple[Payment, ...]:

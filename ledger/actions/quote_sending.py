@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ledger import audit, dates, jobs, links, permissions
+from ledger import audit, dates, jobs, links, permissions, reader
 from ledger.actions import rows
 from ledger.actions.leads import step
 from ledger.actions.letters import Letter, quote_letter
@@ -228,8 +228,9 @@ def require_discount(quote: Quote, revision: QuoteRevision, by: Membership) -> D
         sentence = _(
             "%(ref)s gives %(given)s %% discount; you may give %(limit)s %%. Ask an owner or admin to send it."
         )
-        values = {"ref": quote.ref, "given": percent_text(given), "limit": percent_text(limit)}
-        raise DomainError("OVER_ROLE_LIMIT", sentence % values, **values)
+        words = {"ref": quote.ref, "given": reader.number(given), "limit": reader.number(limit)}
+        told = {"ref": quote.ref, "given": percent_text(given), "limit": percent_text(limit)}
+        raise DomainError("OVER_ROLE_LIMIT", sentence % words, **told)
     return given
 
 

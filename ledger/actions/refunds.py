@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ledger import audit, dates, permissions
+from ledger import audit, dates, permissions, reader
 from ledger.actions import columns, rows
 from ledger.actions.balances import allocate, credit, give_credit, locked_invoices
 from ledger.errors import DomainError
@@ -74,9 +74,10 @@ def plan_refund(payment: Payment, *, by: Membership, amount_cents: int, reason: 
     if amount_cents <= 0:
         raise DomainError("AMOUNT_OUT_OF_RANGE", _("A refund is more than zero."), field="amount")
     if amount_cents > payment.refundable_cents:
-        left = amount_text(payment.refundable_cents)
-        sentence = _("Only %(left)s of %(ref)s can still be refunded.") % {"left": left, "ref": payment.ref}
-        raise DomainError("REFUND_EXCEEDS_PAID", sentence, left=left, ref=payment.ref)
+        left = payment.refundable_cents
+        words = {"left": reader.amount(left, payment.currency), "ref": payment.ref}
+        sentence = _("Only %(left)s of %(ref)s can still be refunded.") % words
+        raise DomainError("REFUND_EXCEEDS_PAID", sentence, left=amount_text(left), ref=payment.ref)
     credited = reason in Refund.CREDITED
     from_credit = min(amount_cents, _spare_credit(payment))
     settlements = _settlements(payment, amount_cents - from_credit, credited)

@@ -196,7 +196,7 @@ class Allocation(TenantModel):
         )
 
     def __str__(self) -> str:
-        return f"{self.amount_cents}"
+        return f"{self.payment_id} {self.invoice_id}"
 
 
 class Refund(BusinessModel):

@@ -248,7 +248,7 @@ def test_h26_invoices_and_payments_hold_their_client(lone_ridge: Cast) -> None:
         with pytest.raises(DomainError) as refused, transaction.atomic():
             delete_client(client, by=lone_ridge.dana)
         assert refused.value.code == "HAS_ISSUED_DOCUMENTS"
-        assert "2 invoices (1 open, 45.50), 1 payment" in refused.value.sentence
+        assert "2 invoices (1 open, $45.50), 1 payment" in refused.value.sentence
         assert "archived" in refused.value.sentence
         with pytest.raises(DatabaseError), transaction.atomic():
             Client.objects.filter(pk=client.pk)._raw_delete("default")  # the database alone refuses as well

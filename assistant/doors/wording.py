@@ -155,9 +155,9 @@ def sentence(phrase: Mapping[str, Any]) -> str:
         return str(phrase["code"])
     params = {name: _param(param) for name, param in phrase.get("params", {}).items()}
     try:
-        return str(words) % params
+        return str(words % params)
     except (KeyError, TypeError, ValueError):
-        return str(words)
+        return str(phrase["code"])
 
 
 def moment(at: datetime) -> str:
@@ -202,10 +202,12 @@ def _figure(amount: str) -> tuple[str, str]:
     return amount[:start].strip("\u00a0\u202f "), amount[start:]
 
 
-def _param(param: Any) -> str:
+def _param(param: Any) -> str | int:
     match param:
         case {"cents": int(), "currency": str()}:
             return str(value("money", param).text)
+        case int():
+            return param
         case {"date": str(day)}:
             return reader.day(date.fromisoformat(day))
         case _:

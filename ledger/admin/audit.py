@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from ledger import audit, operators
@@ -164,7 +165,12 @@ def chain(request: Any) -> HttpResponse:
 def finding(state: audit.ChainState) -> str:
     """What a verification found, in one sentence."""
     if state.whole:
-        return _("The chain is whole: %(length)d links, each as it was made.") % {"length": state.length}
+        whole = ngettext(
+            "The chain is whole: %(length)d link, as it was made.",
+            "The chain is whole: %(length)d links, each as it was made.",
+            state.length,
+        )
+        return whole % {"length": state.length}
     words = {"seq": state.bad_seq, "problem": PROBLEMS.get(state.problem, state.problem)}
     return _("The chain breaks at link %(seq)s: %(problem)s.") % words
 

@@ -10,7 +10,9 @@ from django.http import QueryDict
 
 from assistant.doors import wording
 from assistant.models import PendingAction
+from assistant.tools.fields import AMOUNT
 from assistant.tools.registry import Tool
+from assistant.tools.vocabulary import VALUES
 
 LONG_FROM = 80
 SHOWN_AS = {"to": "recipient", "body": "message"}
@@ -21,7 +23,10 @@ SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 
 @dataclass(frozen=True)
 class EditField:
-    """One field: its kind is text, address, email, number, check, choice, long or lines; `was` is what the card has."""
+    """One field: its kind is text, address, email, amount, date, number, check, choice, long or lines.
+
+    `was` is what the card has. Amounts and days are in the machine form, which a browser shows as its person writes.
+    """
 
     name: str
     element_id: str
@@ -36,6 +41,11 @@ class EditField:
     @property
     def changed(self) -> bool:
         return bool(self.value != self.was)
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """The choices with their words."""
+        return [(choice, str(VALUES.get(choice, choice))) for choice in self.choices]
 
     @property
     def wide(self) -> bool:
@@ -148,8 +158,10 @@ def _kind(kind: str | None, described: dict[str, Any], value: Any, choices: tupl
         return "lines"
     if kind in ("integer", "number"):
         return "number"
-    if described.get("format") == "email":
-        return "email"
+    if described.get("format") in ("email", "date"):
+        return str(described["format"])
+    if described.get("pattern") == AMOUNT:
+        return "amount"
     longest = described.get("maxLength", 0)
     return "long" if longest > LONG_FROM * 4 or "\n" in str(value) or len(str(value)) > LONG_FROM else "text"
 

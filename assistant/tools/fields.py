@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 REF = r"^[A-Z]{1,4}-[0-9]{2,8}$"
+AMOUNT = r"^[0-9]{1,9}(\.[0-9]{1,2})?$"
 
 Ref = Annotated[
     str,
@@ -13,7 +14,7 @@ Ref = Annotated[
 ]
 Money = Annotated[
     str,
-    StringConstraints(pattern=r"^[0-9]{1,9}(\.[0-9]{1,2})?$"),
+    StringConstraints(pattern=AMOUNT),
     Field(description="decimal in MAJOR units, dot separator, e.g. 150.00 (never cents)"),
 ]
 Percent = Annotated[str, StringConstraints(pattern=r"^(100(\.0{1,2})?|[0-9]{1,2}(\.[0-9]{1,2})?)$")]

@@ -2,11 +2,15 @@
 
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from assistant.doors import edit_form
 from assistant.models import PendingAction
 from assistant.tools.registry import TOOLS
 from assistant.tools.vocabulary import LABELS
+from ledger.dates import today
+from tests.bills import issued
 from tests.cast import Cast
 from tests.desks import desk_of
 from tests.offers import cedar_bend
@@ -56,3 +60,23 @@ def test_only_an_address_that_was_typed_becomes_part_of_the_request(
             "cc": ["a@example.com", "b@example.com"],
             "message": None,
         }
+
+
+def test_amounts_days_and_choices_are_shown_as_the_person_writes_them(aurora: Cast) -> None:
+    """A browser shows the value of a number or date field in its person's way; the codes of a choice have words."""
+    with aurora.scope():
+        invoice = issued(aurora, "1500.00")
+    action = desk_of(aurora).propose(
+        "record_payment",
+        client_ref=invoice.client.ref,
+        amount="1500.00",
+        method="check",
+        received_on=today(aurora.company.timezone).isoformat(),
+    )
+    with aurora.scope(), translation.override("pt-br"):
+        found = {field.name: field for field in edit_form.fields(action, TOOLS["record_payment"])}
+        page = render_to_string("cards/field.html", {"field": found["amount"]})
+        choice = render_to_string("cards/field.html", {"field": found["method"]})
+    assert (found["amount"].kind, found["received_on"].kind) == ("amount", "date")
+    assert 'type="number"' in page and 'value="1500.00"' in page
+    assert '<option value="check" selected>Cheque</option>' in choice

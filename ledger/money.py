@@ -49,6 +49,11 @@ class Portion:
         if (self.percent is None) == (self.cents is None):
             raise MoneyError("PERCENT_OR_AMOUNT", _("Give either a percentage or an amount."))
 
+    @classmethod
+    def given(cls, percent: Decimal | None, cents: int | None) -> "Portion | None":
+        """What two columns hold, of which at most one is filled; None where neither is."""
+        return None if percent is None and cents is None else cls(percent=percent, cents=cents)
+
     def of(self, whole: int, rounding: Rounding, field: str) -> int:
         """What it comes to, in cents. Raises MoneyError if it is negative or more than the whole."""
         if self.percent is not None:

@@ -14,7 +14,8 @@ from ledger.models.notes import Note
 from ledger.models.payments import Allocation, Payment, Refund
 from ledger.models.people import Access, Language, Membership, Role, Suspension, User
 from ledger.models.pricebook import PriceItem, PriceVersion
-from ledger.models.quote_revisions import QuoteLine, QuoteRevision
+from ledger.models.quote_lines import QuoteLine
+from ledger.models.quote_revisions import QuoteRevision
 from ledger.models.quotes import Acceptance, Quote
 from ledger.models.sandbox import SandboxDelivery, SandboxKnob
 

@@ -1,7 +1,6 @@
 """Invoices: what a client owes, numbered without gaps, frozen from the moment of the number (I4, I5)."""
 
 from datetime import date
-from decimal import Decimal
 from typing import ClassVar
 
 import pgtrigger
@@ -15,29 +14,9 @@ from ledger.models.base import BusinessModel
 from ledger.models.books import CURRENCY_OF_COMPANY, INVOICE_AGREES, NUMBER_IN_LINE, agrees
 from ledger.models.clients import Client
 from ledger.models.frozen import Frozen
+from ledger.models.invoice_states import FATE, TRANSITIONS
 from ledger.money import MoneySettings, Portion, TaxMode, TaxRounding
 from ledger.tenancy import TenantForeignKey
-
-# What may still change once the number is there: what became of it, never what it says.
-FATE = (
-    "status",
-    "document",
-    "sent_at",
-    "viewed_at",
-    "voided_at",
-    "credited_cents",
-    "allocated_cents",
-    "written_off_cents",
-    "balance_cents",
-    "promise_on",
-    "disputed",
-    "reminders",
-    "last_reminder_on",
-    "search",
-    "version",
-    "updated_at",
-    "updated_by",
-)
 
 
 class Invoice(BusinessModel):
@@ -241,22 +220,7 @@ class Invoice(BusinessModel):
             pgtrigger.FSM(
                 name="state_table",
                 field="status",
-                transitions=[
-                    *(("draft", after) for after in ("issued", "paid")),
-                    ("issued", "sent"),
-                    ("sent", "viewed"),
-                    *((before, "partially_paid") for before in ("issued", "sent", "viewed")),
-                    *((before, "paid") for before in ("issued", "sent", "viewed", "partially_paid")),
-                    *(
-                        (before, after)
-                        for before in ("partially_paid", "paid")
-                        for after in ("issued", "sent", "viewed", "partially_paid")
-                        if before != after
-                    ),
-                    *((before, "void") for before in ("issued", "sent", "viewed", "paid")),
-                    *((before, "written_off") for before in ("issued", "sent", "viewed", "partially_paid")),
-                    *(("written_off", after) for after in ("issued", "sent", "viewed", "partially_paid")),
-                ],
+                transitions=TRANSITIONS,
             ),
             pgtrigger.Protect(name="no_delete", operation=pgtrigger.Delete),
             CURRENCY_OF_COMPANY,
@@ -281,7 +245,7 @@ class Invoice(BusinessModel):
 
     @property
     def discount(self) -> Portion | None:
-        return _portion(self.discount_percent, self.discount_cents)
+        return Portion.given(self.discount_percent, self.discount_cents)
 
     @property
     def money_settings(self) -> MoneySettings:
@@ -310,7 +274,3 @@ class Invoice(BusinessModel):
         if self.viewed_at:
             return self.Status.VIEWED
         return self.Status.SENT if self.sent_at else self.Status.ISSUED
-
-
-def _portion(percent: Decimal | None, cents: int | None) -> Portion | None:
-    return None if percent is None and cents is None else Portion(percent=percent, cents=cents)

@@ -14,6 +14,7 @@ from ledger import dates
 from ledger.company_settings import current_settings
 from ledger.models import Company
 from ledger.models.company import Sequence
+from ledger.refs import is_ref
 from ledger.tenancy import current_tenant, new_id
 
 FIXED = {
@@ -74,17 +75,17 @@ def take(kind: str, series: str = "") -> Number:
 
 def read_number(kind: str, text: str) -> Number:
     """A number from books kept elsewhere as a Number: of the company's own series where it has its form, else of one
-    named by what stands before its last digits. Raises ValueError for a text that ends in no digits.
+    named by what stands before its last digits. Raises ValueError for a text that could be no ref (see `refs`).
     """
+    if not is_ref(text):
+        raise ValueError(text)
     form = CHOSEN_FORM.sub(lambda part: r"([0-9]{4})" if part[0] == "{YYYY}" else r"([0-9]+)", _raw_format(kind))
     own = re.fullmatch(form, text)
     if own is not None:
         *year, serial = own.groups()
         return Number(text, "".join(year), int(serial))
-    other = re.fullmatch(r"(.{0,24}?)([0-9]{1,18})", text)
-    if other is None:
-        raise ValueError(text)
-    return Number(text, other[1], int(other[2]))
+    prefix, _dash, serial = text.partition("-")
+    return Number(text, f"{prefix}-", int(serial))
 
 
 def unknown_number(kind: str) -> str:

@@ -3,11 +3,13 @@
 from django.urls import register_converter
 from django.urls.converters import get_converters
 
+from ledger import refs
+
 
 class Ref:
     """A public ref: C-0101, Q-1042."""
 
-    regex = "[A-Z]{1,4}-[0-9]{2,8}"
+    regex = refs.REF
 
     def to_python(self, value: str) -> str:
         return value

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from assistant.models import PendingAction, Status, ToolCall, Turn
+from ledger.refs import REF
 
 CLAIM: Final = re.compile(
     r"\b(sent|e-?mailed|mailed|texted|delivered|posted|issued|refunded|charged|paid out|deleted|removed|renamed|"
@@ -26,7 +27,7 @@ HEDGED: Final = re.compile(
     re.IGNORECASE,
 )
 SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
-TOKEN: Final = re.compile(r"\b[A-Z]{1,4}-\d{2,8}\b|[\w.+-]+@[\w-]+\.[\w.-]*\w")
+TOKEN: Final = re.compile(rf"\b{REF}\b|[\w.+-]+@[\w-]+\.[\w.-]*\w")
 HAPPENED: Final = re.compile(
     r"\"(status|delivery|state)\": ?\"(sent|viewed|accepted|delivered|paid|refunded|issued|executed)\""
 )

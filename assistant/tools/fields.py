@@ -4,12 +4,13 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-REF = r"^[A-Z]{1,4}-[0-9]{2,8}$"
+from ledger import refs
+
 AMOUNT = r"^[0-9]{1,9}(\.[0-9]{1,2})?$"
 
 Ref = Annotated[
     str,
-    StringConstraints(pattern=REF),
+    StringConstraints(pattern=f"^{refs.REF}$"),
     Field(description="public ref such as C-0101, Q-1042, INV-0229; resolved inside the caller's tenant"),
 ]
 Money = Annotated[

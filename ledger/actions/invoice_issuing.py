@@ -71,14 +71,15 @@ def bring_invoice(
 ) -> Invoice:
     """Issue a draft under a number from books kept elsewhere, before the series gives its first one here (H17).
 
-    Raises BAD_NUMBER for a number that ends in no digits.
+    Raises BAD_NUMBER for a number that could be no ref.
     """
     permissions.require(by, "send_invoice")
     held = locked_invoice(invoice)
     try:
         brought = numbering.read_number("invoice", columns.line(number, "number", 24))
     except ValueError as wrong:
-        raise DomainError("BAD_NUMBER", _("A number ends in digits: %(number)s.") % {"number": number[:24]}) from wrong
+        sentence = _("A number has the form of INV-0042: %(number)s has not.") % {"number": number[:24]}
+        raise DomainError("BAD_NUMBER", sentence) from wrong
     zone = ZoneInfo(columns.company().timezone)
     issued_at = datetime.combine(issued_on, time(9), tzinfo=zone)
     paper = invoice_paper(held, BillDays(issued_on, due_on))

@@ -8,9 +8,9 @@ from django.db.models import Q
 
 from ledger.amounts import Ambiguous, read_amount
 from ledger.cents import MoneyError
+from ledger.refs import is_ref
 from ledger.text import clean_line, search_key
 
-_REF = re.compile(r"[A-Z]{1,4}-[0-9]{2,12}")
 _MONEY = re.compile(r"(?:r\$|us\$|\$|usd|brl)\s*[0-9][0-9.,]*|[0-9][0-9.,]*[.,][0-9]{2}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 LONGEST = 200
@@ -78,7 +78,7 @@ class Query:
 def read_query(text: str, locale: str, currency: str) -> Query:
     """The question as it is asked of the database."""
     line = clean_line(text)[:LONGEST]
-    ref = line.upper() if _REF.fullmatch(line.upper()) else ""
+    ref = line.upper() if is_ref(line.upper()) else ""
     key = search_key(_POSSESSIVE.sub("", line))
     spoken = tuple(dict.fromkeys(key.split()))[:MOST_WORDS]
     told = tuple(word for word in spoken if word not in FILLERS)

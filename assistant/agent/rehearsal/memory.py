@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-REF: Final = re.compile(r"([A-Z]{1,4})-\d{2,8}\Z")
+REF: Final = re.compile(r"([A-Z]{1,4})-\d{1,12}\Z")
 KINDS: Final = {
     "C": "client",
     "L": "lead",

@@ -10,7 +10,7 @@ from typing import Final
 from assistant.agent.rehearsal.lexicon import LEXICON
 
 TOKEN: Final = re.compile(r"[^\W_][\w'’.@+/&-]*")
-REF: Final = re.compile(r"\b(Q|ORC|INV|FAT|PAY|PI|C|L|S|D|P|CT|T|M|A|CN|CC)-(\d{2,8})\b", re.IGNORECASE)
+REF: Final = re.compile(r"\b(Q|ORC|INV|FAT|PAY|PI|C|L|S|D|P|CT|T|M|A|CN|CC)-(\d{1,12})\b", re.IGNORECASE)
 LOOSE_REF: Final = re.compile(r"\b(Q|ORC|INV|FAT|PAY)[ #]?(\d{3,8})\b", re.IGNORECASE)
 NAMED_REF: Final = re.compile(
     r"\b(quote|estimate|or[cç]amento|invoice|fatura|payment|pagamento)(?: n[o.º°]*| number| #)? ?#?(\d{3,6})\b",

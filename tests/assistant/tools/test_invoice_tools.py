@@ -4,8 +4,10 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import resolve, reverse
 
 from assistant.tools import registry
 from ledger.actions.invoice_issuing import issue_invoice
@@ -13,7 +15,7 @@ from ledger.dates import today
 from ledger.errors import DomainError, NotFound
 from ledger.models import Invoice
 from tests.bills import accepted, brought, draft, issued, paid, the_client
-from tests.cast import Cast, john_smith
+from tests.cast import Cast, john_smith, lone_ridge
 from tests.desks import desk_of
 from tests.offers import CEDAR_BEND_TOTAL, cedar_bend, price_book
 
@@ -25,6 +27,35 @@ def late_by(cast: Cast, days: int, amount: str = "100.00", **given: object) -> I
     due = today(cast.company.timezone) - timedelta(days=days)
     number = f"OLD-{Invoice.objects.count() + 1:02d}"
     return brought(cast, number, amount, issued_on=due - timedelta(days=15), due_on=due, **given)
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [
+        ("INV-{seq}", "INV-1"),
+        ("FAT-{YYYY}{seq:08d}", "FAT-202600000001"),
+        ("F-{seq:02d}", "F-01"),
+        ("NFSE-{YYYY}{seq}", "NFSE-20261"),
+    ],
+)
+def test_h17_every_form_of_number_can_be_linked_to_and_named_to_a_tool(form: str, first: str) -> None:
+    cast = lone_ridge(**{f"{kind}_format": form for kind in ("invoice", "quote", "payment")})
+    with cast.scope(), time_machine.travel("2026-12-01T18:00:00Z", tick=False):
+        paid(cast, 1_000, issued(cast, "100.00"))
+        cedar_bend(cast, the_client(cast))
+    desk = desk_of(cast)
+    assert desk.read("get_invoice", invoice_ref=first)["number"] == first
+    assert desk.read("get_payment", payment_ref=first)["ref"] == desk.read("get_quote", quote_ref=first)["ref"] == first
+    assert {hit["ref"] for hit in desk.read("search_records", query=first.lower())["hits"]} == {first}
+    for page in ("invoice", "payment", "quote"):
+        assert resolve(reverse(page, args=[first])).kwargs == {"ref": first}
+
+
+@pytest.mark.parametrize("number", ["2025/98", "INV 9", "98", "INVOICE-9", "INV-1234567890123", "INV-٣"])
+def test_h17_a_number_that_nothing_could_name_is_not_brought_along(lone_ridge: Cast, number: str) -> None:
+    with lone_ridge.scope(), pytest.raises(DomainError) as refused:
+        brought(lone_ridge, number, "9.00", issued_on=date(2026, 1, 2), due_on=date(2026, 1, 17))
+    assert refused.value.code == "BAD_NUMBER"
 
 
 def test_the_reading_tools_have_no_card() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
+from assistant.tools.party_words import known_by, named
 from assistant.tools.subjects import Candidate
 from ledger.models import Allocation, Client, CreditNote, Invoice, InvoiceLine
 from ledger.money import amount_text, percent_text
@@ -120,9 +121,9 @@ def told_credit(note: CreditNote) -> dict[str, Any]:
 def candidate(invoice: Invoice) -> Candidate:
     """The invoice as something that may be meant by somebody's words. Reads the client's contacts."""
     client = invoice.client
-    people = [contact.name for contact in client.contacts.all()]
-    text = " ".join([invoice.title, invoice.draft_ref, client.ref, client.name, client.address, *people])
-    return Candidate(invoice.ref, f"{client.name}: {invoice.title}", text)
+    text = " ".join([invoice.title, invoice.draft_ref, client.ref, client.name, client.address, *known_by(client)])
+    label = f"{named(client)}: {invoice.title}"
+    return Candidate(invoice.ref, label, text, party=client.ref, state=invoice.status)
 
 
 def others_like(invoice: Invoice) -> list[Candidate]:

@@ -12,6 +12,7 @@ from assistant.tools.facts import Fact, Phrase, Preview, Target
 from assistant.tools.fields import EmailText, Ref, SubjectHint
 from assistant.tools.figures import Known, strange_figures
 from assistant.tools.mailing import hand_over, look_up, reserved_for, stored_message
+from assistant.tools.party_words import namesakes, party_candidate
 from assistant.tools.quote_words import party_kind
 from assistant.tools.quotes import party_by_ref, quote_of
 from assistant.tools.registry import Context, Found, OnReject, Prepared, ReadResult, Receipt, ToolArguments, tool
@@ -25,7 +26,7 @@ from assistant.tools.send_facts import (
     thawed_mail,
     words_warnings,
 )
-from assistant.tools.subjects import Candidate, require_subject
+from assistant.tools.subjects import require_subject
 from ledger import locales
 from ledger.actions.letters import free_letter
 from ledger.actions.messages import (
@@ -98,8 +99,7 @@ class SendEmail:
     def prepare(ctx: Context, arguments: Any) -> Prepared:
         party = party_by_ref(arguments.party_ref)
         if arguments.subject_hint:
-            meant = Candidate(party.ref, party.name, f"{party.name} {party.address}")
-            require_subject(arguments.subject_hint, meant)
+            require_subject(arguments.subject_hint, party_candidate(party), namesakes(party))
         sender_of(ctx.company)
         letter = free_letter(party, ctx.company, subject=arguments.subject, body=arguments.body)
         check_words(letter)

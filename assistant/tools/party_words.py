@@ -104,9 +104,21 @@ def notes_told(record: BusinessModel) -> list[dict[str, Any]]:
     ]
 
 
+def named(party: Client | Lead) -> str:
+    """The party in a list of candidates, told from another of the same name: "John Smith (C-0102), Boise"."""
+    return f"{party.name} ({party.ref}), {party.city}".rstrip(", ")
+
+
+def known_by(party: Client | Lead) -> list[str]:
+    """Who answers for the party and under which address. Reads a client's contacts."""
+    if isinstance(party, Lead):
+        return [party.email]
+    return [word for contact in party.contacts.all() for word in (contact.name, contact.email)]
+
+
 def party_candidate(party: Client | Lead) -> Candidate:
     """The party as somebody that a person's words may mean."""
-    return Candidate(party.ref, party.name, f"{party.name} {party.search}")
+    return Candidate(party.ref, named(party), f"{party.name} {party.search}", party=party.ref)
 
 
 def namesakes(party: Client | Lead) -> Iterable[Candidate]:

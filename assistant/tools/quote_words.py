@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from assistant.tools.party_words import known_by, named
 from assistant.tools.subjects import Candidate
 from ledger.models import Client, Lead, Quote, QuoteLine, QuoteRevision
 from ledger.money import amount_text, percent_text
@@ -82,9 +83,9 @@ def candidate(quote: Quote) -> Candidate:
     """The quote as something that may be meant by somebody's words."""
     party = quote.party
     places = [quote.site.address if quote.site else "", party.address]
-    people = [contact.name for contact in party.contacts.all()] if isinstance(party, Client) else []
-    text = " ".join([quote.title, party.ref, party.name, *places, *people])
-    return Candidate(quote.ref, f"{party.name}: {quote.title}", text)
+    text = " ".join([quote.title, party.ref, party.name, *places, *known_by(party)])
+    label = f"{named(party)}: {quote.title}"
+    return Candidate(quote.ref, label, text, party=party.ref, state=quote.status)
 
 
 def others_like(quote: Quote) -> Iterable[Candidate]:

@@ -73,32 +73,46 @@ _EMPTY = frozenset(
 
 @dataclass(frozen=True)
 class Candidate:
-    """A record that may be meant: its ref, a label fit to show, and the text it is known by."""
+    """A record that may be meant: its ref, a label fit to show, and the text it is known by.
+
+    `party` is the ref of whose record it is, and `state` what can be done with it: two records in one state, of two
+    people, are told apart by nothing but words.
+    """
 
     ref: str
     label: str
     text: str
+    party: str = ""
+    state: str = ""
 
     def told(self) -> dict[str, Any]:
         return {"ref": self.ref, "label": self.label}
 
 
 def require_subject(hint: str | None, meant: Candidate, others: Iterable[Candidate] = ()) -> None:
-    """Raise SUBJECT_UNCLEAR, with the candidates, where the words fit another record better or this one not at all."""
+    """Raise SUBJECT_UNCLEAR, with the candidates, where the words fit another record better or this one not at all.
+
+    Words that fit another person's record as well do not choose between the two: a person does (H30).
+    """
     words = frozenset(search_key(hint or "").split()) - _EMPTY
     if not words:
         return
     score = _score(words, meant)
-    better = [other for other in others if other.ref != meant.ref and _score(words, other) > score]
-    if score and not better:
+    rivals = [other for other in others if other.ref != meant.ref and _rivals(words, meant, score, other)]
+    if score and not rivals:
         return
-    candidates = [candidate.told() for candidate in (*better, meant)][:5]
+    candidates = [candidate.told() for candidate in (*rivals[:4], meant)]
     sentence = _("“%(hint)s” does not clearly mean %(ref)s (%(label)s). Ask which one is meant.") % {
         "hint": (hint or "")[:120],
         "ref": meant.ref,
         "label": meant.label,
     }
     raise DomainError("SUBJECT_UNCLEAR", sentence, candidates=candidates)
+
+
+def _rivals(words: frozenset[str], meant: Candidate, score: int, other: Candidate) -> bool:
+    fits = _score(words, other)
+    return fits > score or (fits == score and other.party != meant.party and other.state == meant.state)
 
 
 def _score(words: frozenset[str], candidate: Candidate) -> int:

@@ -13,6 +13,7 @@ from ledger.actions.quotes import create_quote
 from ledger.actions.sites import add_site
 from ledger.errors import DomainError, NotFound
 from ledger.models import Client, Lead, Quote, Via
+from tests.bills import draft
 from tests.cast import Cast, joanne_smith, john_smith
 from tests.desks import desk_of, fact, warned
 from tests.offers import cedar_bend, lines_of, send
@@ -467,3 +468,37 @@ def test_a_client_with_thirty_of_everything_asks_no_more_queries(lone_ridge: Cas
     for number in range(1, 30):
         grow(number)
     assert queries() == few
+
+
+@pytest.mark.parametrize(
+    ("hint", "clear"),
+    [
+        ("delete client John Smith", False),
+        ("apague o John Smith", False),
+        ("the one in Boise", True),
+        ("john.b@example.com", True),
+        ("C-0002", True),
+        ("John Smith in Austin", False),
+    ],
+)
+def test_h30_of_two_clients_of_one_name_words_that_fit_both_choose_neither(
+    lone_ridge: Cast, hint: str, clear: bool
+) -> None:
+    boise = {"line1": "9 Front St", "city": "Boise", "region": "ID", "postal_code": "83702"}
+    with lone_ridge.scope():
+        for email, given in (("john.a@example.com", {}), ("john.b@example.com", {"address": boise})):
+            draft(lone_ridge, "200.00", client=john_smith(lone_ridge, email=email, **given))
+    desk = desk_of(lone_ridge)
+    for tool, record in (
+        ("delete_client", {"client_ref": "C-0002"}),
+        ("send_invoice", {"invoice_ref": "D-0002", "channel": "email"}),
+        ("delete_invoice", {"invoice_ref": "D-0002"}),
+        ("send_email", {"party_ref": "C-0002", "subject": "Roof", "body": "Hello"}),
+    ):
+        if clear:
+            assert desk.propose(tool, subject_hint=hint, **record).status == "pending"
+            continue
+        with refused("SUBJECT_UNCLEAR") as caught:
+            desk.propose(tool, subject_hint=hint, **record)
+        labels = [one["label"].partition(":")[0] for one in caught.value.data["candidates"]]
+        assert labels == ["John Smith (C-0001), Austin", "John Smith (C-0002), Boise"]

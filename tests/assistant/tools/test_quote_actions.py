@@ -189,7 +189,9 @@ def test_no_answer_from_the_provider_is_in_doubt_and_looked_up_never_sent_again(
 @pytest.mark.parametrize(
     ("hint", "clear"),
     [
-        ("the Smith quote", True),
+        ("the Smith quote", False),
+        ("John Smith", True),
+        ("john.smith@example.com", True),
         ("house on Cedar Bend", True),
         ("Q-0001", True),
         ("the roof", True),
@@ -202,7 +204,9 @@ def test_no_answer_from_the_provider_is_in_doubt_and_looked_up_never_sent_again(
 def test_h30_the_owners_words_must_fit_the_record(lone_ridge: Cast, hint: str, clear: bool) -> None:
     desk = smiths(lone_ridge)
     with lone_ridge.scope():
-        other = john_smith(lone_ridge, kind="company", name="Smith Property Group LLC", email="k@example.com")
+        address = {"line1": "500 Congress Ave", "city": "Austin", "region": "TX", "postal_code": "78701"}
+        named = {"kind": "company", "name": "Smith Property Group LLC", "email": "k@example.com"}
+        other = john_smith(lone_ridge, address=address, **named)
         create_quote(other, by=lone_ridge.dana, title="Gutter replacement", lines=lines_of("4512.60"))
     if clear:
         desk.propose("send_quote", quote_ref="Q-0001", channel="email", subject_hint=hint)

@@ -10,7 +10,7 @@ from assistant.tools.facts import Fact, Phrase, Preview, Target, money
 from assistant.tools.registry import Context, Prepared
 from assistant.tools.send_facts import party_fact
 from ledger import reader
-from ledger.actions.payments import PaymentPlan
+from ledger.actions.payment_plans import PaymentPlan
 from ledger.actions.refunds import RefundPlan, Settlement
 from ledger.locales import babel_locale
 from ledger.models import Payment

@@ -17,7 +17,8 @@ from assistant.tools.payment_words import brief, whole
 from assistant.tools.registry import Context, Prepared, ReadResult, Receipt, ToolArguments, tool
 from ledger import dates, reader
 from ledger.actions.invoices import invoice_of
-from ledger.actions.payments import plan_payment, record_payment
+from ledger.actions.payment_plans import plan_payment
+from ledger.actions.payments import record_payment
 from ledger.actions.records import by_ref
 from ledger.models import Client, Invoice, Payment
 from ledger.money import amount_text, parse_money

@@ -10,7 +10,7 @@ from django.db.models import Sum
 from ledger import audit, tenancy
 from ledger.actions.invoice_issuing import issue_invoice
 from ledger.actions.invoices import create_invoice, overdue
-from ledger.actions.payments import open_invoices
+from ledger.actions.payment_plans import open_invoices
 from ledger.actions.refunds import plan_refund
 from ledger.dates import today
 from ledger.errors import DomainError

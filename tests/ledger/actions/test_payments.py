@@ -11,7 +11,8 @@ from ledger import tenancy
 from ledger.actions.balances import received_cents
 from ledger.actions.clients import delete_client
 from ledger.actions.company import change_settings
-from ledger.actions.payments import plan_payment, receive_payment, rest_of
+from ledger.actions.payment_plans import plan_payment, rest_of
+from ledger.actions.payments import receive_payment
 from ledger.dates import today
 from ledger.errors import DomainError, NotAllowed
 from ledger.models import Allocation, AuditEvent, Client, Invoice, Payment

@@ -42,6 +42,7 @@ NOTES: Final = {
     "rejected": "a person said no; not executed",
     "cancelled": "not executed",
     "failed": "nothing was done",
+    "reversed": "it had been done, and a person took it back: it does not stand any more",
     "in_doubt": "it is not known whether it was done; never repeat it, never say that it was",
 }
 

@@ -1,12 +1,15 @@
 """Who may come through these doors."""
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as lazy
 
 from assistant.doors import frames
 from assistant.models import Conversation
@@ -28,14 +31,24 @@ View = Callable[Concatenate[Any, Params], HttpResponse]
 
 
 def members_only(view: View[Params]) -> View[Params]:
-    """Strangers are sent to sign in (htmx gets 401: no sign-in page in a fragment); answers are not kept."""
+    """Strangers are sent to sign in (htmx gets 401: no sign-in page in a fragment); answers are not kept.
+
+    A program that accepts JSON alone is answered in JSON whatever happens: 403 for strangers, 404, 400.
+    """
 
     @wraps(view)
     def guarded(request: Any, *args: Params.args, **kwargs: Params.kwargs) -> HttpResponse:
         if request.member is not None:
-            response = view(request, *args, **kwargs)
+            try:
+                response = view(request, *args, **kwargs)
+            except (Http404, BadRequest) as error:
+                if not wants_json(request):
+                    raise
+                response = refusal(404 if isinstance(error, Http404) else 400)
             response.setdefault("Cache-Control", "no-store")
             return response
+        if wants_json(request):
+            return refusal(403)
         if request.htmx:
             return HttpResponse(status=401, headers={"HX-Refresh": "true"})
         if request.user.is_authenticated:
@@ -43,6 +56,52 @@ def members_only(view: View[Params]) -> View[Params]:
         return redirect_to_login(request.get_full_path())
 
     return guarded
+
+
+SENTENCES = {
+    400: lazy("The request cannot be read."),
+    403: lazy("Sign in first."),
+    404: lazy("There is nothing here."),
+}
+
+
+def refusal(status: int) -> HttpResponse:
+    """The JSON of an answer that has nothing but its status."""
+    return JsonResponse({"detail": str(SENTENCES[status])}, status=status)
+
+
+def wants_json(request: Any) -> bool:
+    """Whether a program asks: one that takes JSON and would not rather have a page."""
+    return not request.htmx and request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def posted(request: Any) -> Any:
+    """The fields of a form, or of a JSON object with the same names. Raises BadRequest for what is neither."""
+    if request.content_type != "application/json":
+        return request.POST
+    try:
+        given = json.loads(request.body)
+    except ValueError:
+        raise BadRequest("not JSON") from None
+    if not isinstance(given, dict):
+        raise BadRequest("not an object")
+    fields = QueryDict(mutable=True)
+    for name, value in given.items():
+        fields[name] = _field(value)
+    return fields
+
+
+def _field(value: Any) -> str:
+    """A JSON value as a form would write it: yes is 1, no and nothing are empty, a list has a line for each item."""
+    match value:
+        case bool() | None:
+            return "1" if value else ""
+        case list():
+            return "\n".join(str(item) for item in value)
+        case dict():
+            raise BadRequest("an object within the object")
+        case _:
+            return str(value)
 
 
 def see_other(name: str, *args: object) -> HttpResponse:

@@ -13,10 +13,10 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assistant.doors import wording
+from assistant.doors import bodies
 from assistant.doors.access import conversation_of
 from assistant.gate import approvals, policy
-from assistant.models import Decision, Message, PendingAction, ToolCall
+from assistant.models import Message, PendingAction, ToolCall
 from assistant.tools import registry
 from ledger import permissions
 
@@ -79,14 +79,14 @@ def messages(request: Request, conversation_id: uuid.UUID) -> Response:
     shown = page[:MOST][::-1]
     calls: dict[uuid.UUID, list[dict[str, Any]]] = {}
     for call in ToolCall.objects.filter(message__in=shown).order_by("message", "index"):
-        calls.setdefault(call.message_id, []).append(_call(call))
+        calls.setdefault(call.message_id, []).append(bodies.call(call))
     return Response(
         {
             "conversation": str(conversation.pk),
             "title": conversation.title,
             "seq": conversation.seq,
             "more": len(page) > MOST,
-            "messages": [_message(row, calls.get(row.pk, [])) for row in shown],
+            "messages": [bodies.message(row, calls.get(row.pk, [])) for row in shown],
         }
     )
 
@@ -98,77 +98,7 @@ def action(request: Request, action_id: uuid.UUID) -> Response:
     found = PendingAction.objects.filter(pk=action_id).select_related("requester").first()
     if found is None or not approvals.visible(found, _member(request)):
         raise Http404
-    decisions = Decision.objects.filter(action=found).select_related("member").order_by("slot")
-    return Response(
-        {
-            "id": str(found.pk),
-            "conversation": str(found.conversation_id),
-            "turn": str(found.turn_id) if found.turn_id else None,
-            "tool": found.tool,
-            "label": wording.tool_label(found.tool),
-            "level": found.level,
-            "effects": found.effects,
-            "operation": found.operation,
-            "status": found.status,
-            "closed_by": found.closed_by,
-            "summary": found.summary,
-            "preview": found.preview,
-            "payload": found.payload,
-            "hash": found.digest,
-            "requester": {"id": str(found.requester_id), "name": found.requester.name},
-            "created_at": found.created_at,
-            "expires_at": found.expires_at,
-            "execute_after": found.execute_after,
-            "closed_at": found.closed_at,
-            "decisions": [_decision(one) for one in decisions],
-            "receipt": found.receipt,
-            "failure": found.failure,
-            "edited_from": str(found.edited_from_id) if found.edited_from_id else None,
-            "superseded_by": str(found.superseded_by_id) if found.superseded_by_id else None,
-        }
-    )
-
-
-def _message(row: Message, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": str(row.pk),
-        "turn": str(row.turn_id) if row.turn_id else None,
-        "position": row.position,
-        "seq": row.seq,
-        "role": row.role,
-        "text": row.text,
-        "code": row.code,
-        "params": row.params,
-        "state": "open" if row.open else "final",
-        "author": row.author.name if row.author else None,
-        "action": str(row.action_id) if row.action_id else None,
-        "created_at": row.created_at,
-        "tool_calls": calls,
-    }
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    return {
-        "id": call.call_id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "status": call.status,
-        "action": str(call.action_id) if call.action_id else None,
-    }
-
-
-def _decision(one: Decision) -> dict[str, Any]:
-    return {
-        "slot": one.slot,
-        "verdict": one.verdict,
-        "by": one.member.name,
-        "at": one.at,
-        "door": one.door,
-        "reason_code": one.reason_code,
-        "reason": one.reason,
-        "seconds_shown": one.seconds_shown,
-        "shown_hash": one.shown_hash,
-    }
+    return Response(bodies.action(found))
 
 
 def _django(request: Request) -> Any:

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from assistant.doors import receipts, wording
 from assistant.doors.shapes import FEW, FIRST, OF_THE_FILE, Card, CardDocument, CardFact, Details, Label
 from assistant.doors.wording import Shown
-from assistant.gate import policy, proposals
-from assistant.models import OPEN, Decision, PendingAction, Status
+from assistant.gate import policy, renewing
+from assistant.models import OPEN, Decision, Message, PendingAction, Status
 from assistant.tools import registry
 from ledger.models import Membership
 
@@ -33,9 +33,13 @@ def card(
     decisions: Sequence[Decision] = (),
     predecessor: PendingAction | None = None,
     order: int = 0,
+    taken_back: Message | None = None,
     wrong: str = "",
 ) -> Card:
-    """The card as this reader sees it now. `wrong` is a sentence about a click that was not taken."""
+    """The card as this reader sees it now. `wrong` is a sentence about a click that was not taken.
+
+    `taken_back` is the record of a reverse that needed no card (gate.reversing).
+    """
     made = registry.get(action.tool)
     decides = made is not None and action.status in OPEN and _decides(action, reader, made, decisions)
     preview = action.preview
@@ -62,7 +66,7 @@ def card(
     }
     if action.status in OPEN:
         return Card(**common, **_waiting(action, decides, facts, predecessor, made, decisions))
-    return Card(**common, **receipts.settled(action, decisions, made))
+    return Card(**common, **receipts.settled(action, decisions, made, reader, taken_back))
 
 
 def _waiting(
@@ -135,7 +139,7 @@ def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...
             wording.value(change["kind"], change["after"]),
             before=wording.value(change["kind"], change["before"]),
         )
-        for change in proposals.changes(before, after)
+        for change in renewing.changes(before, after)
     )
 
 

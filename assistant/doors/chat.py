@@ -5,7 +5,7 @@ import uuid
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import IntegrityError, transaction
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.html import format_html
@@ -14,8 +14,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from assistant.agent import inbox
-from assistant.doors import frames, suggestions, thread
-from assistant.doors.access import MemberRequest, conversation_of, members_only, own_conversation, see_other
+from assistant.doors import access, bodies, frames, suggestions, thread
+from assistant.doors.access import (
+    MemberRequest,
+    conversation_of,
+    members_only,
+    own_conversation,
+    see_other,
+    wants_json,
+)
 from assistant.models import Conversation, Turn
 from ledger.errors import DomainError, NotFound
 from ledger.models import Via
@@ -50,7 +57,8 @@ def conversation(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResp
 def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Say something: `text`, and `key` (a UUID) so that a repeated post is the same message (H22).
 
-    htmx gets the bubble: 200, or 202 when it waits for a running answer; 422 with a sentence. A plain form gets 303.
+    htmx gets the bubble: 200, or 202 when it waits for a running answer; 422 with a sentence. A program gets the
+    message, with the same numbers. A plain form gets 303.
     """
     conversation = own_conversation(request, conversation_id)
     try:
@@ -59,13 +67,16 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
         posted = inbox.post_message(conversation.pk, by=request.member, text=text, key=key, door=Via.WEB)
     except DomainError as error:
         return _not_taken(request, conversation, error)
+    status = 200 if posted.turn or posted.line else 202
+    if wants_json(request):
+        return _taken(posted, status)
     if not request.htmx:
         return see_other("chat:conversation", conversation.pk)
     conversation.refresh_from_db()
     parts = _since(request, conversation, before)
     fresh = render_to_string("chat/key.html", {"key": new_id()})
     parts += format_html('<hx-partial hx-target="#message-key" hx-swap="outerHTML">{}</hx-partial>', SafeString(fresh))
-    return HttpResponse(parts, status=200 if posted.turn or posted.line else 202)
+    return HttpResponse(parts, status=status)
 
 
 @require_POST
@@ -73,9 +84,11 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
 def stop(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Stop the answer that is being written; what was said is kept, cards that wait are cancelled."""
     try:
-        inbox.stop(conversation_id, by=request.member)
+        stopped = inbox.stop(conversation_id, by=request.member)
     except NotFound:
         raise Http404 from None
+    if wants_json(request):
+        return _stopped(stopped)
     return HttpResponse(status=204) if request.htmx else see_other("chat:conversation", conversation_id)
 
 
@@ -97,7 +110,8 @@ def retry(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse:
 def _typed(request: MemberRequest) -> tuple[str, uuid.UUID]:
     """The message and its key. Raises DomainError with a sentence for what cannot be taken."""
     try:
-        return request.POST.get("text", ""), uuid.UUID(request.POST.get("key", ""))
+        given = access.posted(request)
+        return given.get("text", ""), uuid.UUID(given.get("key", ""))
     except ValueError:
         raise DomainError("NO_KEY", _("This form is incomplete. Reload the page and try again.")) from None
 
@@ -149,7 +163,22 @@ def _first_page(request: MemberRequest, *, problem: str = "", draft: str = "", s
     return render(request, "chat/list.html", context, status=status)
 
 
+def _taken(posted: inbox.Posted, status: int) -> HttpResponse:
+    """What was said, as it is stored, and the line of the system where that is the whole answer."""
+    line = bodies.message(posted.line, []) if posted.line else None
+    return JsonResponse({"message": bodies.message(posted.message, []), "line": line}, status=status)
+
+
+def _stopped(stopped: inbox.Stopped) -> HttpResponse:
+    """Which turn was stopped (null: none ran), and what became of its actions."""
+    groups = {"cancelled": stopped.cancelled, "too_late": stopped.too_late, "undoable": stopped.undoable}
+    turn = str(stopped.turn.pk) if stopped.turn else None
+    return JsonResponse({"turn": turn, **{name: [str(one.pk) for one in group] for name, group in groups.items()}})
+
+
 def _not_taken(request: MemberRequest, conversation: Conversation, error: DomainError) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"detail": error.sentence}, status=422)
     if not request.htmx:
         return _page(request, conversation, problem=error.sentence, draft=request.POST.get("text", ""), status=422)
     html = format_html('<hx-partial hx-target="#composer-note" hx-swap="innerHTML">{}</hx-partial>', error.sentence)

@@ -1,33 +1,23 @@
-"""A card's own address and the clicks on it. The gate decides; here an answer becomes a page, a fragment or a status.
-
-200 decided, or decided so by the same person before; 409 decided otherwise or changed, with the card as it stands;
-422 not taken, with a sentence on the card; 404 not there or not yours. A plain form gets 303 to the card.
-"""
+"""A card's own address and the clicks on it. The gate decides; answering.py says what a click is answered with."""
 
 import uuid
 from collections.abc import Callable
-from typing import Any
 
-from django.contrib import messages as flash
-from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse, HttpResponseNotModified
-from django.shortcuts import render
 from django.utils.timezone import now
+from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
-from assistant.doors import cards, edit_form, wording
-from assistant.doors.access import MemberRequest, members_only, see_other
-from assistant.doors.shapes import Card
-from assistant.gate import approvals, policy, proposals
+from assistant.doors import edit_form, wording
+from assistant.doors.access import MemberRequest, members_only, posted, wants_json
+from assistant.doors.answering import WATCHED, another, answer_of, show, told
+from assistant.gate import approvals, policy, renewing, reversing
 from assistant.gate.approvals import Answer, Click, Kind
-from assistant.models import OPEN, Decision, PendingAction, Status
+from assistant.models import PendingAction
 from assistant.tools import registry
-from assistant.tools.effects import Level
 from ledger.errors import DomainError
-from ledger.models import StoredDocument
+from ledger.models import StoredDocument, Via
 
-STATUS = {Kind.DECIDED: 200, Kind.REPEATED: 200, Kind.CONFLICT: 409, Kind.REFUSED: 422}
-WATCHED = (*OPEN, Status.SCHEDULED, Status.EXECUTING, Status.IN_DOUBT)
 SIGNED_IN_AT = "signed_in_at"
 
 
@@ -36,10 +26,12 @@ SIGNED_IN_AT = "signed_in_at"
 def action(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> HttpResponse:
     """The card, as a page or as a fragment; `?panel=edit|reject` opens that form on it."""
     found = _find(request, conversation_id, action_id)
+    if wants_json(request):
+        return told(found, outcome="read")
     if request.htmx and request.GET.get("status") == found.status:
         return HttpResponse(status=204)
     panel = request.GET.get("panel", "")
-    return _show(request, found, panel=panel, focus=bool(request.htmx and not request.GET.get("status")))
+    return show(request, found, panel=panel, focus=bool(request.htmx and not request.GET.get("status")))
 
 
 @require_POST
@@ -79,10 +71,11 @@ def edit(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUI
     if made is None:
         raise Http404
     try:
-        answer = approvals.edit(_click(request, conversation_id, action_id), edit_form.read(found, made, request.POST))
+        fields = edit_form.read(found, made, posted(request))
+        answer = approvals.edit(_click(request, conversation_id, action_id), fields)
     except DomainError as error:
         answer = Answer(Kind.REFUSED, found, error.sentence)
-    return _answer(request, answer, panel="edit")
+    return answer_of(request, answer, panel="edit")
 
 
 @require_POST
@@ -91,6 +84,8 @@ def seen(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUI
     """The card is on this person's screen (settled question 12)."""
     if not approvals.seen(_click(request, conversation_id, action_id)):
         raise Http404
+    if wants_json(request):
+        return told(_find(request, conversation_id, action_id), outcome="seen")
     return HttpResponse(status=204)
 
 
@@ -101,12 +96,25 @@ def again(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UU
     found = _find(request, conversation_id, action_id)
     made = registry.get(found.tool)
     if made is None or found.status in WATCHED:
-        return _answer(request, Answer(Kind.CONFLICT, found))
+        return answer_of(request, Answer(Kind.CONFLICT, found))
     try:
-        asked = proposals.ask_again(found, made)
+        asked = renewing.ask_again(found, made)
     except DomainError as error:
-        return _answer(request, Answer(Kind.REFUSED, found, error.sentence))
-    return _answer(request, Answer(Kind.DECIDED, found if request.htmx else asked))
+        return answer_of(request, Answer(Kind.REFUSED, found, error.sentence))
+    return another(request, found, asked)
+
+
+@require_POST
+@members_only
+def reverse(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> HttpResponse:
+    """Take back what was done: a new card, or at once where the tool's reverse needs none."""
+    found = _find(request, conversation_id, action_id)
+    try:
+        made = reversing.reverse(found, by=request.member, language=get_language() or "en", door=Via.WEB)
+    except DomainError as error:
+        kind = Kind.CONFLICT if error.code in ("NOT_REVERSIBLE", "ALREADY_REVERSED") else Kind.REFUSED
+        return answer_of(request, Answer(kind, found, error.sentence))
+    return another(request, made if made.pk == found.pk else found, made)
 
 
 @require_GET
@@ -133,16 +141,16 @@ def page(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUI
 
 def _click(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> Click:
     signed_in = request.session.get(SIGNED_IN_AT, 0)
-    posted = request.POST
+    given = posted(request)
     return Click(
         action_id=action_id,
         conversation_id=conversation_id,
         by=request.member,
-        shown_hash=posted.get("hash", "")[:64],
-        typed=posted.get("typed", "")[:200],
-        held=posted.get("held") == "1",
-        reason_code=posted.get("reason_code", "") if posted.get("reason_code") in wording.REASONS else "",
-        reason=posted.get("reason", "").replace("\x00", "").strip()[:2000],
+        shown_hash=given.get("hash", "")[:64],
+        typed=given.get("typed", "")[:200],
+        held=given.get("held") == "1",
+        reason_code=given.get("reason_code", "") if given.get("reason_code") in wording.REASONS else "",
+        reason=given.get("reason", "").replace("\x00", "").strip()[:2000],
         fresh_login=now().timestamp() - signed_in <= policy.FRESH_LOGIN_SECONDS,
     )
 
@@ -162,52 +170,7 @@ def _decide(
     *,
     panel: str = "",
 ) -> HttpResponse:
-    return _answer(request, decide(_click(request, conversation_id, action_id)), panel=panel)
-
-
-def _answer(request: MemberRequest, answer: Answer, *, panel: str = "") -> HttpResponse:
-    if answer.kind == Kind.MISSING or answer.action is None:
-        raise Http404
-    status = STATUS[answer.kind]
-    if request.htmx or status == 422:
-        shown = panel if answer.kind == Kind.REFUSED else ""
-        return _show(request, answer.action, panel=shown, wrong=answer.sentence, status=status)
-    if answer.sentence:
-        flash.warning(request, answer.sentence)
-    return see_other("chat:action", answer.action.conversation_id, answer.action.pk)
-
-
-def _show(
-    request: MemberRequest,
-    shown: PendingAction,
-    *,
-    panel: str = "",
-    wrong: str = "",
-    status: int = 200,
-    focus: bool = True,
-) -> HttpResponse:
-    made = registry.get(shown.tool)
-    card = card_of(request, shown, wrong=wrong)
-    editing = panel == "edit" and card.can_edit and made is not None
-    stale = made is not None and shown.level >= Level.STRONG and shown.status in OPEN
-    context: dict[str, Any] = {
-        "card": card,
-        "panel": panel,
-        "focus": focus,
-        "reasons": wording.REASONS,
-        "posted": request.POST,
-        "watched": WATCHED,
-        "sign_in": redirect_to_login(card.url).url if wrong and stale else "",
-        "fields": edit_form.fields(shown, made, request.POST or None) if editing and made else [],
-    }
-    template = "cards/card.html" if request.htmx else "cards/page.html"
-    return render(request, template, context, status=status)
-
-
-def card_of(request: MemberRequest, shown: PendingAction, *, wrong: str = "") -> Card:
-    decisions = list(Decision.objects.filter(action=shown).select_related("member").order_by("slot"))
-    before = shown.edited_from if shown.edited_from_id and shown.status in OPEN else None
-    return cards.card(shown, request.member, decisions=decisions, predecessor=before, wrong=wrong)
+    return answer_of(request, decide(_click(request, conversation_id, action_id)), panel=panel)
 
 
 def _document(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> tuple[StoredDocument, str]:

@@ -11,11 +11,20 @@ from django.utils.translation import gettext as _
 
 from assistant.doors import wording
 from assistant.doors.shapes import Held
-from assistant.models import Decision, PendingAction, Status
+from assistant.gate import reversing
+from assistant.models import Decision, Message, PendingAction, Status
 from assistant.tools import registry
+from ledger import permissions
+from ledger.models import Membership
 
 
-def settled(action: PendingAction, decisions: Sequence[Decision], made: registry.Tool | None) -> dict[str, Any]:
+def settled(
+    action: PendingAction,
+    decisions: Sequence[Decision],
+    made: registry.Tool | None,
+    reader: Membership,
+    taken_back: Message | None = None,
+) -> dict[str, Any]:
     """What a card turns into: held, running, a receipt, or a word on why nothing was done."""
     label = wording.tool_label(action.tool)
     confirmed = _confirmed_by(decisions)
@@ -47,11 +56,11 @@ def settled(action: PendingAction, decisions: Sequence[Decision], made: registry
                 "icon": "check",
                 "tag": _("Done"),
                 "heading": str(receipt.get("text") or label),
-                "lines": (confirmed,),
+                "lines": (confirmed, _taken_back(taken_back)),
                 "receipt": tuple(_receipt_rows(receipt)),
                 **_message(receipt),
                 "stamp": (_("Done"), at),
-                "compensation": _compensation(action),
+                "compensation": "" if taken_back else _compensation(action, reader),
                 "compensated_url": link_to(action, action.compensated_by_id),
             }
         case Status.IN_DOUBT:
@@ -143,10 +152,18 @@ def _receipt_value(raw: Any) -> SafeString:
             return wording.value("text", raw).text
 
 
-def _compensation(action: PendingAction) -> str:
-    """The reverse of a done deed, by its label, where that tool exists (settled question 33)."""
-    known = registry.get(action.compensation) if action.compensation else None
-    return str(known.label) if known and not action.compensated_by_id else ""
+def _compensation(action: PendingAction, reader: Membership) -> str:
+    """The reverse of a done deed, by its label, where that tool exists and the reader may (settled question 33)."""
+    back = reversing.reverse_of(action)
+    offered = back and not action.compensated_by_id and permissions.allowed(reader, back.permission)
+    return str(back.label) if back and offered else ""
+
+
+def _taken_back(record: Message | None) -> str:
+    if record is None:
+        return ""
+    words = {"name": record.params.get("by", ""), "time": wording.moment(record.created_at)}
+    return _("Taken back by %(name)s at %(time)s.") % words
 
 
 def link_to(action: PendingAction, other_id: uuid.UUID | None) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Expression, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from assistant.doors import cards
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
+from assistant.gate import reversing
 from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
 from ledger.models import Membership
 
@@ -115,6 +116,7 @@ def sections(
     for decision in Decision.objects.filter(action__in=actions).select_related("member").order_by("slot"):
         decided[decision.action_id].append(decision)
 
+    reverses = {record.action_id: record for record in reversing.records(actions)}
     newest = Turn.objects.filter(conversation=conversation).aggregate(last=Max("ordinal"))["last"]
     said: dict[uuid.UUID | None, list[Message]] = defaultdict(list)
     for message in messages:
@@ -128,13 +130,17 @@ def sections(
         own_calls = [call for call in calls if call.turn_id == turn.pk]
         own_actions = [action for action in actions if action.turn_id == turn.pk]
         cards_of = {
-            a.pk: cards.card(a, reader, decisions=decided[a.pk], predecessor=_shown_before(a)) for a in own_actions
+            a.pk: cards.card(
+                a, reader, decisions=decided[a.pk], predecessor=_shown_before(a), taken_back=reverses.get(a.pk)
+            )
+            for a in own_actions
         }
         last = turn.ordinal == newest
         made[turn.pk].items += items_of(turn, said[turn.pk], own_calls, own_actions, cards_of, newest=last)
     for action in actions:
         if action.turn_id is None:
-            loose.items.append(card_item(cards.card(action, reader, decisions=decided[action.pk]), action, 0))
+            made_card = cards.card(action, reader, decisions=decided[action.pk], taken_back=reverses.get(action.pk))
+            loose.items.append(card_item(made_card, action, 0))
     everything = [*made.values(), loose] if loose.items else list(made.values())
     for section in everything:
         section.items.sort(key=lambda item: (item.order, item.element_id))

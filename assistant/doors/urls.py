@@ -15,6 +15,7 @@ on_action: list[URLPattern] = [
     path("undo", deciding.undo, name="action_undo"),
     path("seen", deciding.seen, name="action_seen"),
     path("again", deciding.again, name="action_again"),
+    path("reverse", deciding.reverse, name="action_reverse"),
     path("document.pdf", deciding.document, name="action_document"),
     path("page.png", deciding.page, name="action_page"),
 ]

@@ -217,6 +217,9 @@ class DeleteClient:
         )
         return Receipt(_("Client %(ref)s is in the trash.") % {"ref": client.ref}, facts={"client": client.ref})
 
+    def reverse(payload: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+        return {"record_ref": payload["ref"]}
+
 
 def client_of(ref: str) -> Client:
     """The client of that ref with contacts and sites. Raises NotFound."""

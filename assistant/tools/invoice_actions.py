@@ -165,6 +165,9 @@ class DeleteInvoice:
         )
         return Receipt(_("Draft invoice %(ref)s is in the trash.") % {"ref": invoice.ref}, facts={"draft": invoice.ref})
 
+    def reverse(payload: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+        return {"record_ref": payload["ref"]}
+
 
 def _enclosed(reserved: dict[str, Any]) -> str:
     """The final PDF is in the message; gives its SHA-256. Whatever fails here, nothing was handed over yet."""

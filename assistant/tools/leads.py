@@ -225,6 +225,9 @@ class DeleteLead:
         lead = delete_lead(Lead.objects.get(pk=payload["lead"]), by=ctx.member, expected_version=payload["version"])
         return Receipt(_("Lead %(ref)s is in the trash.") % {"ref": lead.ref}, facts={"lead": lead.ref})
 
+    def reverse(payload: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+        return {"record_ref": payload["ref"]}
+
 
 def lead_of(ref: str) -> Lead:
     """The lead of that ref with what is told of it. Raises NotFound."""

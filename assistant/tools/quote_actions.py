@@ -169,6 +169,9 @@ class DeleteQuote:
         quote = delete_quote(Quote.objects.get(pk=payload["quote"]), by=ctx.member, expected_version=payload["version"])
         return Receipt(_("Quote %(ref)s is in the trash.") % {"ref": quote.ref}, facts={"quote": quote.ref})
 
+    def reverse(payload: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+        return {"record_ref": payload["ref"]}
+
 
 def _payload(plan: QuoteSend) -> dict[str, Any]:
     return frozen_mail(plan.letter, plan.recipients) | {

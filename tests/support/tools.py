@@ -149,9 +149,13 @@ class RenameClient:
         if payload["name"] == "die" and not Path(os.environ["AVAL_TEST_PROVIDER"], "spared").exists():
             os.kill(os.getpid(), signal.SIGKILL)
         client = Client.objects.select_for_update().get(pk=payload["client"])
+        before = client.name
         client.name, client.version = payload["name"], client.version + 1
         client.save(update_fields=["name", "version"])
-        return Receipt(f"{client.ref} is called {client.name} now.")
+        return Receipt(f"{client.ref} is called {client.name} now.", facts={"client": client.ref, "name": before})
+
+    def reverse(payload: dict[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+        return {"client_ref": receipt["facts"]["client"], "name": receipt["facts"]["name"]}
 
 
 def reserve(ctx: Context, payload: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:

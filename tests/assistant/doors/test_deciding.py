@@ -5,12 +5,13 @@ import re
 import pytest
 from django.test import Client as Browser
 
-from assistant.models import Attempt, Decision, Seen
-from ledger.models import AuditEvent
+from assistant.gate import execution
+from assistant.models import Attempt, Decision, PendingAction, Seen
+from ledger.models import AuditEvent, Client
 from tests.assistant.doors.conftest import Desk, make_desk
 from tests.cast import strangers
 
-WORDS = ("confirm", "reject", "cancel", "undo", "edit", "seen", "again")
+WORDS = ("confirm", "reject", "cancel", "undo", "edit", "seen", "again", "reverse")
 
 
 def post(browser: Browser, url: str, **data: str):
@@ -239,3 +240,64 @@ def test_odd_input_is_answered_with_a_sentence_or_a_conflict(desk: Desk, raw: st
         answer = browser.post(desk.url_of(action, "reject"), data)
     assert answer.status_code in (303, 400, 409, 422)
     assert desk.fresh(action).status == "pending"
+
+
+def executed(desk: Desk, tool: str, **arguments: str) -> PendingAction:
+    action = desk.propose(tool, **arguments)
+    post(desk.browser(), desk.url_of(action, "confirm"), hash=action.digest)
+    execution.execute(desk.cast.tenant_id, action.pk)
+    assert desk.fresh(action).status == "executed"
+    return action
+
+
+def test_a_receipt_offers_the_reverse_and_says_when_it_was_taken_back(desk: Desk):
+    action, browser = executed(desk, "delete_client", subject_hint="John Smith"), desk.browser()
+    button = f'hx-post="{desk.url_of(action, "reverse")}"'
+    receipt = browser.get(desk.url_of(action)).content.decode()
+    assert receipt.count(button) == browser.get(desk.url).content.decode().count(button) == 1
+    assert "Restore from the trash</button>" in receipt
+    answer = post(browser, desk.url_of(action, "reverse"))
+    html = answer.content.decode()
+    assert (answer.status_code, button in html) == (200, False)
+    assert "Taken back by Dana at" in html
+    assert "Taken back by Dana at" in browser.get(desk.url).content.decode()
+    assert post(browser, desk.url_of(action, "reverse")).status_code == 409
+    with desk.cast.scope():
+        assert Client.objects.get(pk=desk.client.pk).deleted_at is None
+
+
+def test_a_reverse_with_a_card_puts_it_up_in_the_conversation(desk: Desk):
+    action, browser = executed(desk, "rename_client", name="Jon Smith"), desk.browser()
+    answer = browser.post(desk.url_of(action, "reverse"))
+    with desk.cast.scope():
+        asked = PendingAction.objects.get(compensates=action)
+    assert (answer.status_code, answer["Location"]) == (303, desk.url_of(asked))
+    assert (asked.status, asked.conversation_id) == ("pending", action.conversation_id)
+    post(browser, desk.url_of(asked, "confirm"), hash=asked.digest)
+    execution.execute(desk.cast.tenant_id, asked.pk)
+    receipt = browser.get(desk.url_of(action)).content.decode()
+    assert f'href="{desk.url}#action-{asked.pk}">See what took it back' in receipt
+    assert desk.url_of(action, "reverse") not in receipt
+
+
+def test_what_was_not_done_offers_no_reverse(desk: Desk):
+    action = desk.propose("rename_client", name="Jon Smith")
+    for status in ("pending", "cancelled"):
+        assert desk.url_of(action, "reverse") not in desk.browser().get(desk.url_of(action)).content.decode()
+        assert post(desk.browser(), desk.url_of(action, "reverse")).status_code == 409, status
+        post(desk.browser(), desk.url_of(action, "cancel"), hash=action.digest)
+
+
+@pytest.mark.parametrize("word", ["again", "reverse"])
+def test_a_new_card_is_led_to_from_the_page_of_the_old_one(desk: Desk, word: str):
+    """No stream brings it there: without this a click on "Ask again" would seem to do nothing."""
+    if word == "again":
+        action = desk.propose()
+        post(desk.browser(), desk.url_of(action, "cancel"), hash=action.digest)
+    else:
+        action = executed(desk, "rename_client", name="Jon Smith")
+    here = {"HTTP_HX_REQUEST": "true", "HTTP_HX_CURRENT_URL": f"http://testserver{desk.url_of(action)}"}
+    answer = desk.browser().post(desk.url_of(action, word), **here)
+    with desk.cast.scope():
+        asked = PendingAction.objects.exclude(pk=action.pk).get()
+    assert (answer.status_code, answer["HX-Redirect"]) == (204, desk.url_of(asked))

@@ -24,8 +24,11 @@ ALL: Final = re.compile(r"\b(both|all|every|each|everyone|everything|os dois|as 
 FILLER: Final = LEXICON["filler"]
 
 
-def choose(text: str, candidates: Sequence[Entity]) -> list[Entity]:
-    """The candidates meant: one, all for "both", or none if the text does not tell them apart."""
+def choose(text: str, candidates: Sequence[Entity], *, listed: bool = True) -> list[Entity]:
+    """The candidates meant: one, all for "both", or none if the text does not tell them apart.
+
+    Before they were listed to the person, "the last invoice" is no place in the list.
+    """
     wanted = set(refs_in(text))
     by_ref = [entity for entity in candidates if wanted & {entity.ref, entity.party_ref}]
     if by_ref:
@@ -33,7 +36,7 @@ def choose(text: str, candidates: Sequence[Entity]) -> list[Entity]:
     said = plain(text).rstrip(".!?")
     if ALL.search(said) and len(candidates) > 1:
         return list(candidates)
-    return _by_place(said, candidates) or _by_words(text, candidates)
+    return (_by_place(said, candidates) if listed else []) or _by_words(text, candidates)
 
 
 def tell_apart(text: str) -> list[str]:

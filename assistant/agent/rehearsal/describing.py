@@ -7,6 +7,7 @@ from typing import Final
 
 from assistant.agent.rehearsal.memory import Entity
 from assistant.agent.rehearsal.situation import Situation
+from assistant.agent.rehearsal.words import plain
 
 STATUS: Final = {
     "draft": "rascunho",
@@ -71,7 +72,7 @@ def described(s: Situation, one: Entity) -> str:
     owner = one.party_name or s.memory.get(one.party_ref).name if one.party_ref or one.party_name else ""
     is_party = one.kind in ("client", "lead")
     name = one.name if is_party or not owner else owner
-    place = one.fact("city", "address", "site") if is_party else ""
+    place = one.fact("city", "address", "site") if is_party else _place_of_namesake(s, one)
     title = one.fact("title") if name != one.fact("title") else ""
     amount = one.fact("balance") or one.total or one.fact("unit_price", "price", "value")
     amount = "" if is_party and not amount.strip("0.") else money(s, amount)
@@ -82,3 +83,10 @@ def described(s: Situation, one: Entity) -> str:
     details = [part for part in (title, place, f"{amount}/{unit}" if amount and unit else amount, state, late) if part]
     head = " ".join(part for part in (f"**{one.ref}**" if one.ref else "", name) if part)
     return f"{head} ({', '.join(details)})" if details else head
+
+
+def _place_of_namesake(s: Situation, one: Entity) -> str:
+    """Where a document's owner is, if another party of the same name has been seen (H30)."""
+    owner = s.memory.get(one.party_ref)
+    same = (plain(other.name) for other in s.memory.entities.values() if other.kind in ("client", "lead"))
+    return owner.fact("city", "email") if owner.name and list(same).count(plain(owner.name)) > 1 else ""

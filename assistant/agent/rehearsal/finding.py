@@ -156,7 +156,7 @@ def _documents(s: Situation, hits: list[Entity], kind: str) -> list[Entity]:
 def _narrow(candidates: list[Entity], command: str, query: str) -> list[Entity]:
     """By the other words of the command ("the Smith quote for Cedar Bend")."""
     rest = " ".join(run for run in subjects(command) if run != query)
-    return (choose(rest, candidates) if rest else []) or candidates
+    return (choose(rest, candidates, listed=False) if rest else []) or candidates
 
 
 def _pointed_at(s: Situation, command: str, kind: str, offered: list[Entity]) -> list[Entity] | Step:

@@ -35,6 +35,10 @@ class Want:
     def words(self) -> str:
         return " ".join([self.text, *self.answers])
 
+    def hint(self, name: str, ref: str) -> str:
+        """What they called it; after they chose from a list, with what they chose."""
+        return f"{name}: {self.answers[-1][:60]} ({ref})" if self.answers else name
+
 
 def phrase(s: Situation, key: str, /, **fields: Any) -> str:
     return PHRASES[s.language][key].format(**fields)

@@ -52,7 +52,8 @@ def tokens(text: str) -> list[str]:
 
 
 def language_of(text: str) -> tuple[int, int]:
-    """How many words only English and only Portuguese have."""
+    """How many words only English and only Portuguese have. An address is in no language ("…@example.com")."""
+    text = EMAIL.sub(" ", text)
     words = set(re.findall(r"[a-z]+", plain(text)))
     return len((words & _ENGLISH) - _PORTUGUESE), len((words & _PORTUGUESE) - _ENGLISH) + _marks(text)
 

@@ -189,7 +189,7 @@ def _one_card(s: Situation, want: Want, kinds: tuple[str, ...], tool: str, argum
     party = find_party(s, want, want.text, kinds)
     if isinstance(party, Step):
         return party
-    hint = subject(want.words) or party.name
+    hint = want.hint(subject(want.words) or party.name, party.ref)
     return do(s, tool, phrase(s, words, name=described(s, party)), **{argument: party.ref}, subject_hint=hint)
 
 

@@ -120,7 +120,7 @@ def delete_quote(s: Situation, want: Want) -> Step:
     if isinstance(found, Step):
         return found
     one = found[0]
-    hint = (one.party_name or one.name or one.ref)[:120]
+    hint = want.hint((one.party_name or one.name or one.ref)[:40], one.ref)
     return do(s, "delete_quote", phrase(s, "card_delete", name=described(s, one)), quote_ref=one.ref, subject_hint=hint)
 
 

@@ -1,78 +1,31 @@
-"""A person's answer to a card. The decision is one conditional UPDATE on the action's own columns."""
+"""A person's answer to a card. The decision is one conditional UPDATE on the action's own columns.
 
-import uuid
-from dataclasses import dataclass
+What a click is and what goes on record of it is in clicks.py.
+"""
+
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, Value
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import closing, policy, proposals, targets
+from assistant.gate import closing, policy, renewing, targets
+from assistant.gate.clicks import Answer as Answer
+from assistant.gate.clicks import Click as Click
+from assistant.gate.clicks import Kind as Kind
+from assistant.gate.clicks import Verdict, decide, late, missing, note
+from assistant.gate.clicks import find as find
+from assistant.gate.clicks import seen as seen
+from assistant.gate.clicks import visible as visible
 from assistant.gate.outcome import Clock, go_on, tell
-from assistant.models import OPEN, Decision, PendingAction, Seen, Status
+from assistant.models import OPEN, Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
-from ledger import audit, jobs
+from ledger import jobs
 from ledger.errors import DomainError
-from ledger.models import Membership
 from ledger.tenancy import current_tenant
-
-Verdict = Decision.Verdict
-
-
-class Kind(StrEnum):
-    """How an answer came out; the doors translate it (settled question 5)."""
-
-    DECIDED = "decided"
-    REPEATED = "repeated"
-    CONFLICT = "conflict"
-    MISSING = "missing"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The outcome of a click, the card as it stands and, where something was refused, the sentence to show."""
-
-    kind: Kind
-    action: PendingAction | None = None
-    sentence: str = ""
-
-
-@dataclass(frozen=True)
-class Click:
-    """One person's click: on which card of which conversation, through which door, on what they had been shown."""
-
-    action_id: uuid.UUID
-    conversation_id: uuid.UUID
-    by: Membership
-    shown_hash: str
-    typed: str = ""
-    held: bool = False
-    reason_code: str = ""
-    reason: str = ""
-    evidence: str = ""
-    fresh_login: bool = False
-
-
-def find(click: Click) -> PendingAction | None:
-    """The card, if this person may know of it: the requester, or one who may decide where another has to."""
-    action = PendingAction.objects.filter(pk=click.action_id, conversation_id=click.conversation_id).first()
-    return action if action is not None and visible(action, click.by) else None
-
-
-def visible(action: PendingAction, member: Membership) -> bool:
-    """Whether the card is this member's to see."""
-    if action.requester_id == member.pk:
-        return True
-    made = registry.get(action.tool)
-    shared = action.routed or action.approvals > 1
-    return bool(shared and made and policy.may_decide(member, made, action.level))
 
 
 @transaction.atomic
@@ -80,10 +33,10 @@ def confirm(click: Click) -> Answer:
     """Say yes to exactly what was shown. The worker does the rest."""
     action = find(click)
     if action is None:
-        return _missing(click, "confirm")
+        return missing(click, "confirm")
     refusal = _presence(action, click)
     if refusal:
-        return _note(click, action, "confirm", Answer(Kind.REFUSED, action, refusal))
+        return note(click, action, "confirm", Answer(Kind.REFUSED, action, refusal))
     if action.status in OPEN and targets.moved(action.targets):
         return _changed(click, action)
     if action.status == Status.AWAITING_SECOND:
@@ -93,10 +46,10 @@ def confirm(click: Click) -> Answer:
     else:
         won = _move(click, Status.PENDING, **_scheduled())
     if not won:
-        return _late(click, action, Verdict.CONFIRM)
+        return late(click, action, Verdict.CONFIRM)
     slot = 2 if action.status == Status.AWAITING_SECOND else 1
     action.refresh_from_db()
-    _decide(action, click, Verdict.CONFIRM, slot)
+    decide(action, click, Verdict.CONFIRM, slot)
     if action.status == Status.SCHEDULED:
         jobs.forget("expire_action", action.pk)
         jobs.later("execute_action", action.pk, at=action.execute_after if action.undo_seconds else None)
@@ -114,15 +67,15 @@ def _changed(click: Click, action: PendingAction) -> Answer:
     try:
         if made is None:
             raise DomainError("NOT_AVAILABLE", _("This cannot be done here."))
-        successor = proposals.refresh(action, made, shown_hash=click.shown_hash)
+        successor = renewing.refresh(action, made, shown_hash=click.shown_hash)
     except closing.DecidedMeanwhile:
-        return _late(click, action, Verdict.CONFIRM)
+        return late(click, action, Verdict.CONFIRM)
     except DomainError as error:
         with transaction.atomic():
             closing.supersede(action, by=click.by, closed_by="facts_changed")
             go_on(action)
-        return _note(click, action, "confirm", Answer(Kind.CONFLICT, action, error.sentence))
-    return _note(click, action, "confirm", Answer(Kind.CONFLICT, successor, _("It changed since you looked.")))
+        return note(click, action, "confirm", Answer(Kind.CONFLICT, action, error.sentence))
+    return note(click, action, "confirm", Answer(Kind.CONFLICT, successor, _("It changed since you looked.")))
 
 
 @transaction.atomic
@@ -130,18 +83,18 @@ def edit(click: Click, fields: dict[str, Any]) -> Answer:
     """Change fields of the card: the old one is superseded, a new one is asked about. A bad value changes nothing."""
     action = find(click)
     if action is None:
-        return _missing(click, "edit")
+        return missing(click, "edit")
     made = registry.get(action.tool)
     if made is None or action.status not in OPEN:
-        return _late(click, action, Verdict.CONFIRM, word="edit")
+        return late(click, action, Verdict.CONFIRM, word="edit")
     try:
         with transaction.atomic():
-            successor = proposals.edit(action, made, by=click.by, fields=fields, shown_hash=click.shown_hash)
+            successor = renewing.edit(action, made, by=click.by, fields=fields, shown_hash=click.shown_hash)
     except closing.DecidedMeanwhile:
-        return _late(click, action, Verdict.CONFIRM, word="edit")
+        return late(click, action, Verdict.CONFIRM, word="edit")
     except DomainError as error:
         action.refresh_from_db()
-        return _note(click, action, "edit", Answer(Kind.REFUSED, action, error.sentence))
+        return note(click, action, "edit", Answer(Kind.REFUSED, action, error.sentence))
     return Answer(Kind.DECIDED, successor)
 
 
@@ -210,10 +163,10 @@ def reject(click: Click) -> Answer:
     """Say no, with a reason, on record; the agent is told and the tool says what follows."""
     action = find(click)
     if action is None:
-        return _missing(click, "reject")
+        return missing(click, "reject")
     if action.status in OPEN and action.level >= Level.APPROVE and not (click.reason.strip() or click.reason_code):
         sentence = _("Write a reason, so the next draft is right.")
-        return _note(click, action, "reject", Answer(Kind.REFUSED, action, sentence))
+        return note(click, action, "reject", Answer(Kind.REFUSED, action, sentence))
     return _close(click, action, Verdict.REJECT, Status.REJECTED)
 
 
@@ -222,7 +175,7 @@ def cancel(click: Click) -> Answer:
     """Close the card without blame and without a retry."""
     action = find(click)
     if action is None:
-        return _missing(click, "cancel")
+        return missing(click, "cancel")
     return _close(click, action, Verdict.CANCEL, Status.CANCELLED)
 
 
@@ -238,9 +191,9 @@ def _close(click: Click, action: PendingAction, verdict: Verdict, status: Status
         digest=click.shown_hash,
     ).update(status=status, closed_by=verdict, closed_at=Clock())
     if rows != 1:
-        return _late(click, action, verdict)
+        return late(click, action, verdict)
     action.refresh_from_db()
-    _decide(action, click, verdict, 2 if Decision.objects.filter(action=action, slot=1).exists() else 1)
+    decide(action, click, verdict, 2 if Decision.objects.filter(action=action, slot=1).exists() else 1)
     jobs.forget("expire_action", action.pk)
     made = registry.get(action.tool)
     if status == Status.REJECTED and made and made.keep:
@@ -258,7 +211,7 @@ def undo(click: Click) -> Answer:
     """Take a confirmed action back before it has run; certain exactly while it is scheduled (settled question 2)."""
     action = find(click)
     if action is None:
-        return _missing(click, "undo")
+        return missing(click, "undo")
     rows = PendingAction.objects.filter(
         tenant_id=current_tenant(),
         pk=action.pk,
@@ -267,88 +220,10 @@ def undo(click: Click) -> Answer:
         digest=click.shown_hash,
     ).update(status=Status.CANCELLED, closed_by="undo", closed_at=Clock())
     if rows != 1:
-        return _late(click, action, Verdict.CANCEL, word="undo")
+        return late(click, action, Verdict.CANCEL, word="undo")
     action.refresh_from_db()
-    _decide(action, click, Verdict.CANCEL, 3)
+    decide(action, click, Verdict.CANCEL, 3)
     jobs.forget("execute_action", action.pk)
     tell(action, "cancelled", by=click.by.name, undone=True)
     go_on(action)
     return Answer(Kind.DECIDED, action)
-
-
-def _decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> None:
-    seen = Seen.objects.filter(action=action, member=click.by).order_by("at").first()
-    waited = max(0, int((timezone.now() - seen.at).total_seconds())) if seen else None
-    Decision.objects.create(
-        action=action,
-        slot=slot,
-        verdict=verdict,
-        member=click.by,
-        door=audit.origin().door,
-        address=audit.origin().address,
-        reason_code=click.reason_code[:24],
-        reason=click.reason[:2000],
-        evidence=click.evidence[:2000],
-        seconds_shown=waited,
-        shown_hash=click.shown_hash,
-    )
-    audit.record(
-        f"action.{PAST[verdict]}" if slot != 3 else "action.undone",
-        by=click.by,
-        subject=action,
-        slot=slot,
-        digest=action.digest,
-        shown=click.shown_hash,
-        seconds_shown=waited,
-        reason_code=click.reason_code,
-        reason=click.reason,
-        outcome="won",
-    )
-
-
-PAST = {Verdict.CONFIRM: "confirmed", Verdict.REJECT: "rejected", Verdict.CANCEL: "cancelled"}
-
-
-def _missing(click: Click, word: str) -> Answer:
-    return Answer(Kind.MISSING)
-
-
-def _note(click: Click, action: PendingAction, word: str, answer: Answer) -> Answer:
-    """One audit row for each attempt that decided nothing (J2)."""
-    audit.record(
-        f"action.{word}_not_taken",
-        by=click.by,
-        subject=action,
-        outcome=str(answer.kind),
-        status=action.status,
-        digest=action.digest,
-        shown=click.shown_hash,
-        sentence=answer.sentence,
-    )
-    return answer
-
-
-def _late(click: Click, action: PendingAction, verdict: Verdict, word: str = "") -> Answer:
-    """Nothing moved: the same answer again, a decided or changed card, or one whose time is over."""
-    action.refresh_from_db()
-    if action.status in OPEN:
-        closing.expire(action.pk, closed_by="deadline")
-        action.refresh_from_db()
-    own = Decision.objects.filter(action=action, member=click.by, verdict=verdict, shown_hash=click.shown_hash)
-    if word == "undo":
-        own = own.filter(slot=3)
-    if own.exists() and action.digest == click.shown_hash:
-        return _note(click, action, word or str(verdict), Answer(Kind.REPEATED, action))
-    return _note(click, action, word or str(verdict), Answer(Kind.CONFLICT, action))
-
-
-@transaction.atomic
-def seen(click: Click) -> bool:
-    """The card is visible on this person's screen: the first time is kept and audited."""
-    action = find(click)
-    if action is None:
-        return False
-    _row, first = Seen.objects.get_or_create(action=action, member=click.by, door=audit.origin().door)
-    if first:
-        audit.record("action.seen", by=click.by, subject=action, digest=action.digest, shown=click.shown_hash)
-    return True

@@ -1,6 +1,8 @@
-"""Put an action before a person: check, resolve, freeze, show. Nothing happens here but a row and a card."""
+"""Put an action before a person: check, resolve, freeze, show. Nothing happens here but a row and a card.
 
-import json
+The same request put up anew (edited, moved, asked again) is in renewing.py.
+"""
+
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -14,7 +16,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from assistant.events import announce
-from assistant.gate import closing, digest, policy, targets
+from assistant.gate import closing, digest, policy
 from assistant.gate.outcome import Clock
 from assistant.models import OPEN, PendingAction, Turn
 from assistant.tools.facts import Outside, Phrase, Preview, plain
@@ -77,7 +79,7 @@ def propose(
         prepared = _prepare(ctx, made, arguments)
         verdict = policy.weigh(made, prepared, requester=ctx.member, outside=outside, settings=settings)
     same = digest.sameness(made.name, plain(prepared.payload))
-    open_cards = _open_cards(conversation_id)
+    open_cards = open_cards_of(conversation_id)
     if edited_from is None:
         for card in open_cards:
             if card.sameness == same:
@@ -128,7 +130,7 @@ def propose(
     return Proposed(action)
 
 
-def _open_cards(conversation_id: Any) -> list[PendingAction]:
+def open_cards_of(conversation_id: Any) -> list[PendingAction]:
     """The conversation's open cards, locked in one order. Those whose time is over are closed here, not reused."""
     late = ExpressionWrapper(Q(expires_at__lte=Clock()), BooleanField())
     held = PendingAction.objects.select_for_update(no_key=True).filter(conversation_id=conversation_id, status__in=OPEN)
@@ -206,68 +208,6 @@ def _insert(
     return action
 
 
-@transaction.atomic
-def edit(
-    action: PendingAction, made: Tool, *, by: Membership, fields: dict[str, Any], shown_hash: str
-) -> PendingAction:
-    """Change fields of an open action: a new action, prepared and gated again, that supersedes the old one (R2, T27).
-
-    Raises DomainError where the new values do not fit; then the card stays as it was (H46).
-    """
-    unknown = sorted(set(fields) - set(made.editable))
-    if unknown:
-        raise DomainError(
-            "NOT_EDITABLE", _("These fields cannot be edited: %(fields)s.") % {"fields": ", ".join(unknown)}
-        )
-    arguments = json.loads(action.arguments) | fields
-    kept = {key: value for key, value in arguments.items() if value is not None}
-    text = json.dumps(kept, ensure_ascii=False)
-    return _replace(action, made, by=by, arguments=text, event="edited", closed_by="edit", shown_hash=shown_hash)
-
-
-@transaction.atomic
-def refresh(action: PendingAction, made: Tool, *, shown_hash: str) -> PendingAction:
-    """The same request computed from the records as they are now; supersedes the card that has gone stale."""
-    return _replace(
-        action,
-        made,
-        by=action.requester,
-        arguments=action.arguments,
-        event="superseded",
-        closed_by="facts_changed",
-        shown_hash=shown_hash,
-    )
-
-
-def _replace(
-    action: PendingAction,
-    made: Tool,
-    *,
-    by: Membership,
-    arguments: str,
-    event: str,
-    closed_by: str,
-    shown_hash: str,
-) -> PendingAction:
-    _open_cards(action.conversation_id)  # locked in their order before one of them changes
-    closing.supersede(action, by=by, closed_by=closed_by, shown_hash=shown_hash, quietly=True)
-    successor = propose(
-        context_of(action),
-        made,
-        arguments,
-        conversation_id=action.conversation_id,
-        turn=action.turn,
-        call_id=action.call_id,
-        reason=action.reason,
-        outside=sources_of(action),
-        edited_from=action,
-    ).action
-    closing.replaced(
-        action, successor, event=event, closed_by=closed_by, by=by.name, changes=changes(action, successor)
-    )
-    return successor
-
-
 def context_of(action: PendingAction) -> Context:
     """The requester's own context, for preparing again in their name; roles are read anew."""
     member = Membership.objects.select_related("tenant").get(pk=action.requester_id)
@@ -283,40 +223,3 @@ def context_of(action: PendingAction) -> Context:
 
 def sources_of(action: PendingAction) -> tuple[Outside, ...]:
     return tuple(Outside(**source) for source in action.outside)
-
-
-def changes(before: PendingAction, after: PendingAction) -> list[dict[str, Any]]:
-    """The facts that differ between two cards, in the order of the newer card: name, kind, before, after."""
-    old = {fact["name"]: fact for fact in before.preview["facts"]}
-    new = {fact["name"]: fact for fact in after.preview["facts"]}
-    return [
-        {
-            "name": name,
-            "kind": (new.get(name) or old[name])["kind"],
-            "before": old.get(name, {}).get("value"),
-            "after": new.get(name, {}).get("value"),
-        }
-        for name in [*new, *(name for name in old if name not in new)]
-        if old.get(name, {}).get("value") != new.get(name, {}).get("value")
-    ]
-
-
-def stale(action: PendingAction) -> bool:
-    """Whether a record that the card was computed from has moved since."""
-    return bool(targets.moved(action.targets))
-
-
-@transaction.atomic
-def ask_again(action: PendingAction, made: Tool) -> PendingAction:
-    """The same request with today's facts, as a new card; for one that expired, failed or was cancelled."""
-    again: Proposed = propose(
-        context_of(action),
-        made,
-        action.arguments,
-        conversation_id=action.conversation_id,
-        turn=action.turn,
-        call_id=action.call_id,
-        reason=action.reason,
-        outside=sources_of(action),
-    )
-    return again.action

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django_q.models import OrmQ
 
-from assistant.gate import catalogue, execution, proposals
+from assistant.gate import catalogue, execution, renewing
 from assistant.models import Attempt, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Effect, Level
@@ -99,7 +99,7 @@ def test_T19_what_the_model_asks_for_later_is_a_new_card_and_the_confirmed_one_r
 def test_T29_what_was_proposed_edited_and_executed_are_three_records(office, provider):
     old = office.propose("post_letter", text="ten")
     with office.scope():
-        new = proposals.edit(
+        new = renewing.edit(
             old, registry.TOOLS["post_letter"], by=office.dana, fields={"text": "fifteen"}, shown_hash=old.digest
         )
     office.confirm(new)

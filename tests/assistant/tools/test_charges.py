@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from assistant.gate import approvals, execution, proposals, reconciliation
+from assistant.gate import approvals, execution, reconciliation, renewing
 from assistant.gate.approvals import Click, Kind
 from assistant.models import Alert, Decision, PendingAction
 from assistant.tools import registry
@@ -278,10 +278,10 @@ def test_an_edit_asks_again_with_the_new_amount(lone_ridge: Cast) -> None:
     with lone_ridge.scope():
         made = registry.TOOLS["refund_payment"]
         with pytest.raises(DomainError):
-            proposals.edit(action, made, by=lone_ridge.dana, fields={"amount": "abc"}, shown_hash=action.digest)
+            renewing.edit(action, made, by=lone_ridge.dana, fields={"amount": "abc"}, shown_hash=action.digest)
     assert desk.fresh(action).status == "pending"
     with lone_ridge.scope():
-        edited = proposals.edit(action, made, by=lone_ridge.dana, fields={"amount": "350.00"}, shown_hash=action.digest)
+        edited = renewing.edit(action, made, by=lone_ridge.dana, fields={"amount": "350.00"}, shown_hash=action.digest)
     assert (fact(edited, "amount")["cents"], edited.preview["typed"]) == (35_000, "350.00")
     assert desk.run(edited, **STRONG).status == "executed"
     assert asked(lone_ridge) == [(str(edited.pk), 35_000, 1)]

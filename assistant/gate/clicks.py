@@ -1,0 +1,146 @@
+"""Clicks on cards: who may know of one, what was seen, and what goes on record whatever comes of it."""
+
+import uuid
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import transaction
+from django.utils import timezone
+
+from assistant.gate import closing, policy
+from assistant.models import OPEN, Decision, PendingAction, Seen
+from assistant.tools import registry
+from ledger import audit
+from ledger.models import Membership
+
+Verdict = Decision.Verdict
+
+
+class Kind(StrEnum):
+    """How an answer came out; the doors translate it (settled question 5)."""
+
+    DECIDED = "decided"
+    REPEATED = "repeated"
+    CONFLICT = "conflict"
+    MISSING = "missing"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The outcome of a click, the card as it stands and, where something was refused, the sentence to show."""
+
+    kind: Kind
+    action: PendingAction | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Click:
+    """One person's click: on which card of which conversation, through which door, on what they had been shown."""
+
+    action_id: uuid.UUID
+    conversation_id: uuid.UUID
+    by: Membership
+    shown_hash: str
+    typed: str = ""
+    held: bool = False
+    reason_code: str = ""
+    reason: str = ""
+    evidence: str = ""
+    fresh_login: bool = False
+
+
+def find(click: Click) -> PendingAction | None:
+    """The card, if this person may know of it: the requester, or one who may decide where another has to."""
+    action = PendingAction.objects.filter(pk=click.action_id, conversation_id=click.conversation_id).first()
+    return action if action is not None and visible(action, click.by) else None
+
+
+def visible(action: PendingAction, member: Membership) -> bool:
+    """Whether the card is this member's to see."""
+    if action.requester_id == member.pk:
+        return True
+    made = registry.get(action.tool)
+    shared = action.routed or action.approvals > 1
+    return bool(shared and made and policy.may_decide(member, made, action.level))
+
+
+@transaction.atomic
+def seen(click: Click) -> bool:
+    """The card is visible on this person's screen: the first time is kept and audited."""
+    action = find(click)
+    if action is None:
+        return False
+    _row, first = Seen.objects.get_or_create(action=action, member=click.by, door=audit.origin().door)
+    if first:
+        audit.record("action.seen", by=click.by, subject=action, digest=action.digest, shown=click.shown_hash)
+    return True
+
+
+def decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> None:
+    """Put the decision on record: who, when, from where, on what they were shown, and for how long."""
+    seen = Seen.objects.filter(action=action, member=click.by).order_by("at").first()
+    waited = max(0, int((timezone.now() - seen.at).total_seconds())) if seen else None
+    Decision.objects.create(
+        action=action,
+        slot=slot,
+        verdict=verdict,
+        member=click.by,
+        door=audit.origin().door,
+        address=audit.origin().address,
+        reason_code=click.reason_code[:24],
+        reason=click.reason[:2000],
+        evidence=click.evidence[:2000],
+        seconds_shown=waited,
+        shown_hash=click.shown_hash,
+    )
+    audit.record(
+        f"action.{PAST[verdict]}" if slot != 3 else "action.undone",
+        by=click.by,
+        subject=action,
+        slot=slot,
+        digest=action.digest,
+        shown=click.shown_hash,
+        seconds_shown=waited,
+        reason_code=click.reason_code,
+        reason=click.reason,
+        outcome="won",
+    )
+
+
+PAST = {Verdict.CONFIRM: "confirmed", Verdict.REJECT: "rejected", Verdict.CANCEL: "cancelled"}
+
+
+def missing(click: Click, word: str) -> Answer:
+    """Not there, or not this person's to know of."""
+    return Answer(Kind.MISSING)
+
+
+def note(click: Click, action: PendingAction, word: str, answer: Answer) -> Answer:
+    """One audit row for each attempt that decided nothing (J2)."""
+    audit.record(
+        f"action.{word}_not_taken",
+        by=click.by,
+        subject=action,
+        outcome=str(answer.kind),
+        status=action.status,
+        digest=action.digest,
+        shown=click.shown_hash,
+        sentence=answer.sentence,
+    )
+    return answer
+
+
+def late(click: Click, action: PendingAction, verdict: Verdict, word: str = "") -> Answer:
+    """Nothing moved: the same answer again, a decided or changed card, or one whose time is over."""
+    action.refresh_from_db()
+    if action.status in OPEN:
+        closing.expire(action.pk, closed_by="deadline")
+        action.refresh_from_db()
+    own = Decision.objects.filter(action=action, member=click.by, verdict=verdict, shown_hash=click.shown_hash)
+    if word == "undo":
+        own = own.filter(slot=3)
+    if own.exists() and action.digest == click.shown_hash:
+        return note(click, action, word or str(verdict), Answer(Kind.REPEATED, action))
+    return note(click, action, word or str(verdict), Answer(Kind.CONFLICT, action))

@@ -1,7 +1,10 @@
-"""Kill this process at a named point of the gate (SIGKILL, as a machine that loses power).
+"""Kill a process at a named point of the gate (SIGKILL, as a machine that loses power).
 
-AVAL_KILL_AT names the point, AVAL_KILL_FILE a file: where it exists and the mode is `once`, nothing is killed any
-more. A point with `-` is just before the commit of its step, one with `+` just after.
+AVAL_KILL_FOLDER names a folder that all processes of a test share; where it is set every point is in place, and asleep.
+The file `<point>.once` kills the next process that comes by and is gone with it, `<point>.loop` kills each one. What is
+written in the file, an action's id, spares all others. `<point>.deaths` counts.
+
+A point with `-` is just before the commit of its step, one with `+` just after.
 """
 
 import os
@@ -24,82 +27,103 @@ POINTS = (
     "confirm+",
     "claim-",
     "claim+",
+    "call+",
     "record-",
     "record+",
     "ack",
 )
+"""`claim+` is before the provider is called, `call+` after it answered and before anything of that is written."""
+
+
+class Kills:
+    """The folder from the side of a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"AVAL_KILL_FOLDER": str(self.folder)}
+
+    def once(self, point: str, action_id: object = "") -> None:
+        self._put(point, "once", action_id)
+
+    def loop(self, point: str, action_id: object = "") -> None:
+        self._put(point, "loop", action_id)
+
+    def deaths(self, point: str) -> int:
+        file = self.folder / f"{point}.deaths"
+        return len(file.read_text()) if file.exists() else 0
+
+    def calm(self) -> None:
+        """Nobody is killed any more, and nobody was."""
+        for file in self.folder.iterdir():
+            file.unlink(missing_ok=True)
+
+    def _put(self, point: str, mode: str, action_id: object) -> None:
+        assert point in POINTS, point
+        fresh = self.folder / f"{point}.fresh"
+        fresh.write_text(str(action_id))
+        fresh.rename(self.folder / f"{point}.{mode}")
 
 
 def arm() -> None:
-    """Put the kill in place, if the environment asks for one."""
-    point = os.environ.get("AVAL_KILL_AT", "")
-    match point:
-        case "propose-":
-            _after(proposals, "propose")
-        case "propose+":
-            _after_commit_of(proposals, "propose")
-        case "confirm-":
-            _after(approvals, "confirm")
-        case "confirm+":
-            _after_commit_of(approvals, "confirm")
-        case "claim-":
-            _after(execution, "_claim")
-        case "claim+":
-            _before(execution, "_call")
-        case "record-":
-            _after(execution, "_executed")
-        case "record+":
-            _after(execution, "_record")
-        case "ack":
-            _after(jobs, "run")
+    """Put every point in place, if this process belongs to a test that kills."""
+    if "AVAL_KILL_FOLDER" not in os.environ:
+        return
+    _wrap(proposals, "propose", _last, after="propose-", committed="propose+")
+    _wrap(approvals, "confirm", lambda args, result: args[0].action_id, after="confirm-", committed="confirm+")
+    _wrap(execution, "_claim", lambda args, result: args[1], after="claim-")
+    _wrap(execution, "_call", lambda args, result: args[0].claim.action_id, before="claim+")
+    _wrap(execution, "_executed", lambda args, result: args[0].pk, after="record-")
+    _wrap(execution, "_record", lambda args, result: args[0].claim.action_id, before="call+", after="record+")
+    _wrap(jobs, "run", lambda args, result: args[1], after="ack")
 
 
-def die() -> None:
-    """Die now; once, where the mode says so."""
-    file = Path(os.environ["AVAL_KILL_FILE"])
-    if os.environ.get("AVAL_KILL_MODE", "once") == "once":
+def die(point: str, action_id: object) -> None:
+    """Die here and now, if the folder says so."""
+    folder = Path(os.environ["AVAL_KILL_FOLDER"])
+    once, loop = folder / f"{point}.once", folder / f"{point}.loop"
+    for file in (once, loop):
         try:
-            file.touch(exist_ok=False)
-        except FileExistsError:
-            return
-    else:
-        with file.open("a") as deaths:
+            wanted = file.read_text()
+            if wanted and wanted != str(action_id):
+                continue
+            if file is once:
+                file.unlink()
+        except FileNotFoundError:
+            continue
+        with (folder / f"{point}.deaths").open("a") as deaths:
             deaths.write("x")
-    os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(10)
+        os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(10)
 
 
-def _after(module: Any, name: str) -> None:
-    original = getattr(module, name)
-
-    @wraps(original)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        die()
-        return result
-
-    setattr(module, name, run)
+def _last(args: tuple[Any, ...], result: Any) -> object:
+    return result.action.pk
 
 
-def _before(module: Any, name: str) -> None:
-    original = getattr(module, name)
-
-    @wraps(original)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        die()
-        return original(*args, **kwargs)
-
-    setattr(module, name, run)
-
-
-def _after_commit_of(module: Any, name: str) -> None:
-    """Die when the scope that the function ran in has committed."""
+def _wrap(
+    module: Any,
+    name: str,
+    whose: Callable[[tuple[Any, ...], Any], object],
+    *,
+    before: str = "",
+    after: str = "",
+    committed: str = "",
+) -> None:
     original: Callable[..., Any] = getattr(module, name)
 
     @wraps(original)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if before:
+            die(before, whose(args, None))
         result = original(*args, **kwargs)
-        transaction.on_commit(die)
+        if after:
+            die(after, whose(args, result))
+        if committed:
+            transaction.on_commit(lambda: die(committed, whose(args, result)))
         return result
 
     setattr(module, name, run)

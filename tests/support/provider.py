@@ -23,6 +23,8 @@ MODES = (
     "kill_before",
     "kill_during",
     "kill_after",
+    "stop",
+    "hold",
 )
 
 
@@ -58,6 +60,10 @@ class FileProvider:
                 _die()
             case "slow":
                 time.sleep(3)
+            case "stop":  # asleep in the middle of the call, until somebody sends SIGCONT
+                os.kill(os.getpid(), signal.SIGSTOP)
+            case "hold":
+                self._wait_for_release()
         (self.folder / f"{key}.done").write_text(json.dumps(what))
         match mode:
             case "timeout_after":
@@ -67,6 +73,11 @@ class FileProvider:
             case "kill_after":
                 _die()
         return {"receipt": f"R-{key[-6:]}"}
+
+    def _wait_for_release(self) -> None:
+        deadline = time.monotonic() + 20
+        while (self.folder / "mode").read_text() == "hold" and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def find(self, key: str) -> Found | None:
         done = (self.folder / f"{key}.done").exists()

@@ -77,7 +77,8 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
         lease_until=lease_until,
     )
     claim = Claim(tenant_id, action.pk, attempt.token)
-    refusal = _refusal(action, made)
+    with translation.override(action.language):
+        refusal = _refusal(action, made)
     if refusal is None and made is not None:
         ctx = proposals.context_of(action)
         with translation.override(action.language), claims.holding(claim):
@@ -192,7 +193,7 @@ def _call(running: Running) -> None:
     key = running.claim.action_id
 
     def ask() -> dict[str, Any]:
-        with claims.holding(running.claim):
+        with claims.holding(running.claim), translation.override(running.ctx.language):
             try:
                 result: dict[str, Any] = call(running.payload, running.reserved, key)
                 return result

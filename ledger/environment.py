@@ -99,7 +99,9 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
     if pool:
         options["pool"] = {"min_size": 1, "max_size": pool, "max_waiting": 20 * pool, "timeout": 10}
     else:
-        settings |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+        settings["CONN_MAX_AGE"] = 60
+    # Asked before each use: after a restart of the database no request meets a connection that is gone.
+    settings["CONN_HEALTH_CHECKS"] = True
     if behind_bouncer:
         options["prepare_threshold"] = None
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True

@@ -14,13 +14,23 @@ from assistant.insight.invariants import violations
 from assistant.models import Attempt, Conversation, PendingAction, Status
 from ledger import jobs
 from ledger.models import Due, SandboxDelivery
+from tests.assistant.agent.talk import Stage
 from tests.assistant.faults.nursery import Nursery
+from tests.assistant.faults.stories import STORIES
 from tests.processes import Running
 from tests.support import validator
 from tests.support.kills import Kills
 from tests.support.provider import FileProvider
 
-FAST = {"AVAL_LEASE_SECONDS": "1", "AVAL_QUEUE_TIMEOUT": "10", "AVAL_QUEUE_RETRY": "12", "AVAL_QUEUE_POLL": "0.02"}
+POOL = 4
+FAST = {
+    "AVAL_LEASE_SECONDS": "1",
+    "AVAL_QUEUE_TIMEOUT": "10",
+    "AVAL_QUEUE_RETRY": "12",
+    "AVAL_QUEUE_POLL": "0.02",
+    "AVAL_DATABASE_POOL": str(POOL),
+    "AVAL_LOG_LEVEL": "INFO",
+}
 SETTLED = (Status.EXECUTED, Status.FAILED, Status.IN_DOUBT)
 
 
@@ -44,6 +54,7 @@ class Ground:
     folder: Path
     provider: FileProvider
     kills: Kills
+    stage: Stage
     settings: dict[str, str]
     nurseries: dict[str, Nursery] = field(default_factory=dict)
     now: dict[str, Running] = field(default_factory=dict)
@@ -68,6 +79,12 @@ class Ground:
             if kind in self.now:
                 self.now.pop(kind).kill()
 
+    def empty(self) -> None:
+        """No process is left; the next ask starts one."""
+        for nursery in self.nurseries.values():
+            nursery.empty()
+        self.now.clear()
+
     def calm(self) -> None:
         """As at the start: nothing kills, the provider is well."""
         self.kills.calm()
@@ -80,21 +97,19 @@ class Ground:
 
 
 @contextmanager
-def prepared(database_url: str, folder: Path, **settings: str) -> Iterator[Ground]:
+def prepared(database_url: str, folder: Path) -> Iterator[Ground]:
+    """A ground with a model of its own; nothing runs yet but that."""
     provider, kills = FileProvider(folder / "provider"), Kills(folder / "kills")
-    own = {
-        **FAST,
-        "AVAL_LOG_LEVEL": "INFO",
-        "AVAL_TEST_PROVIDER": str(provider.folder),
-        **kills.environment,
-        **settings,
-    }
-    ground = Ground(database_url, folder, provider, kills, own)
+    stage = Stage(*STORIES, idle_seconds=30.0, developer_role=True)
+    model = {"OPENAI_BASE_URL": stage.endpoint.model.settings.base_url, "OPENAI_MODEL": "scripted"}
+    own = {**FAST, **model, "AVAL_TEST_PROVIDER": str(provider.folder), **kills.environment}
+    ground = Ground(database_url, folder, provider, kills, stage, own)
     try:
         yield ground
     finally:
         for nursery in ground.nurseries.values():
             nursery.close()
+        stage.close()
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 20, *, ground: Ground | None = None) -> None:

@@ -86,9 +86,13 @@ class Nursery:
             running.wait_for(lambda: answers(running.url))
         return running
 
-    def close(self) -> None:
+    def empty(self) -> None:
+        """Kill every child; their words stay."""
         for running in self.children:
             running.kill()
+
+    def close(self) -> None:
+        self.empty()
         self._parent.kill()
         self._parent.wait()
 

@@ -1,39 +1,16 @@
 """The agent, killed just before and just after a card's commit; rows 1 and 2 of the fault matrix."""
 
-from collections.abc import Iterator
-
 import httpx2 as httpx
 import pytest
 
-from assistant import turns
 from assistant.models import PendingAction, Status, Turn
 from tests import cast as casts
-from tests.assistant.agent.talk import Stage, Talk, call, say, step
-from tests.assistant.faults.ground import Ground, assert_all_holds, prepared, wait_for
-from tests.assistant.faults.stories import begin
+from tests.assistant.agent.talk import Stage, Talk
+from tests.assistant.faults.ground import Ground, assert_all_holds, wait_for
+from tests.assistant.faults.stories import PROPOSE, begin, rests
 from tests.support.signing_in import signed_in
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(120)]
-
-STORY = (
-    step(say("On the card."), call("rename_client", client_ref="C-0001", name="Joe"), when={"call": 0}),
-    step(say("I could not put it up."), when={"call": 1}),
-)
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    own = Stage(*STORY, idle_seconds=30.0, developer_role=True)
-    yield own
-    own.close()
-
-
-@pytest.fixture(scope="module")
-def module_ground(stage: Stage, database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    url = stage.endpoint.model.settings.base_url
-    folder = tmp_path_factory.mktemp("ground")
-    with prepared(database_url, folder, OPENAI_BASE_URL=url, OPENAI_MODEL="scripted") as ground:
-        yield ground
 
 
 @pytest.fixture
@@ -46,14 +23,10 @@ def cards(talk: Talk) -> list[PendingAction]:
         return list(PendingAction.objects.all())
 
 
-def rests(talk: Talk) -> bool:
-    return talk.turn().status not in turns.BUSY
-
-
 def killed_at(ground: Ground, talk: Talk, point: str) -> None:
     ground.kills.once(point)
     ground.running("agent")
-    talk.post("rename him Joe")
+    talk.post(PROPOSE)
     wait_for(lambda: ground.kills.deaths(point) == 1, ground=ground)
     wait_for(lambda: not ground.now["agent"].alive())
 
@@ -89,7 +62,7 @@ def test_an_agent_killed_after_the_cards_commit_leaves_one_card_that_the_page_fe
 
 def test_an_agent_that_dies_of_every_proposal_gives_it_up_and_says_so(ground: Ground, talk: Talk):
     ground.kills.loop("propose-")
-    talk.post("rename him Joe")
+    talk.post(PROPOSE)
 
     def gave_up() -> bool:
         ground.running("agent")

@@ -26,6 +26,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "delete_client": STAFF,
     "create_quote": SELLERS,
     "edit_quote_lines": SELLERS,
+    "set_quote_terms": SELLERS,
     "send_quote": SELLERS,
     "withdraw_quote": SELLERS,
     "delete_quote": SELLERS,

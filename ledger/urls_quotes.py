@@ -3,13 +3,15 @@
 from django.urls import path
 
 from ledger import url_converters
-from ledger.views import outbox, pricebook, public_quotes, quotes
+from ledger.views import outbox, pricebook, public_quotes, quote_editing, quotes
 
 url_converters.register()
 
 urlpatterns = [
     path("quotes/", quotes.quotes, name="quotes"),
     path("quotes/<ref:ref>/", quotes.quote, name="quote"),
+    path("quotes/<ref:ref>/edit/", quote_editing.edit, name="quote_edit"),
+    path("quotes/<ref:ref>/edit/sums/", quote_editing.sums, name="quote_sums"),
     path("quotes/<ref:ref>/preview/", quotes.preview, name="quote_preview"),
     path("quotes/<ref:ref>/revise/", quotes.revise, name="quote_revise"),
     path("quotes/<ref:ref>/pdf/<sha256:sha256>/", quotes.pdf, name="quote_pdf"),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from assistant.tools.facts import Outside
 from assistant.tools.fields import Money, Percent, Ref
@@ -19,6 +19,7 @@ from assistant.tools.quote_words import brief, whole
 from assistant.tools.registry import Context, ReadResult, ToolArguments, tool
 from ledger.actions.quote_documents import preview_quote_pdf
 from ledger.actions.quote_lines import edit_quote_lines
+from ledger.actions.quote_terms import QuoteTerms, set_quote_terms
 from ledger.actions.quotes import create_quote
 from ledger.actions.records import by_ref
 from ledger.errors import NotFound
@@ -167,6 +168,42 @@ class EditQuoteLines:
         values = drafts(op.value for op in arguments.operations if op.value is not None)
         changes = [change_of(op, values) for op in arguments.operations]
         edit_quote_lines(quote, by=ctx.member, expected_version=arguments.expected_version, changes=changes)
+        return _answer(quote_of(quote.ref))
+
+
+class TermsPatch(BaseModel):
+    """What may be changed; what is left out stays. "0" takes a discount or a deposit away."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, str_strip_whitespace=True)
+
+    title: Annotated[str, StringConstraints(max_length=160)] | None = None
+    discount_pct: Percent | None = None
+    discount_amount: Money | None = None
+    deposit_pct: Percent | None = None
+    deposit_amount: Money | None = None
+    valid_days: Annotated[int, Field(ge=1, le=180)] | None = None
+    terms: Annotated[str, StringConstraints(max_length=4000)] | None = None
+
+
+@tool(label=gettext_lazy("Change a quote's terms"), permission="set_quote_terms", effects=())
+class SetQuoteTerms:
+    """Change title, discount, deposit, validity or terms of a draft quote."""
+
+    class Arguments(ToolArguments):
+        quote_ref: Ref
+        expected_version: int
+        patch: TermsPatch
+
+    def run(ctx: Context, arguments: Any) -> ReadResult:
+        quote, patch = quote_of(arguments.quote_ref), arguments.patch
+        changes = QuoteTerms(
+            title=patch.title,
+            discount=portion(patch.discount_pct, patch.discount_amount),
+            deposit=portion(patch.deposit_pct, patch.deposit_amount),
+            valid_days=patch.valid_days,
+            terms=patch.terms,
+        )
+        set_quote_terms(quote, by=ctx.member, expected_version=arguments.expected_version, changes=changes)
         return _answer(quote_of(quote.ref))
 
 

@@ -11,8 +11,9 @@ A tool without effects has `run(ctx, arguments) -> dict`. A gated tool has `prep
 is in our own database: one transaction, never in doubt) or `reserve`, `call`, `record`, `release` and `reconcile` (its
 effect is at a provider). What `call` gives and `record` takes has `provider` and `provider_id`: where a person settles
 an action in doubt, they give these two in the provider's place. `keep(ctx, payload)` may keep a rejected proposal as a
-draft. `reverse(payload, receipt)` gives the arguments with which the tool named by `compensation` takes it back. `effects=None` (not declared) counts as every effect there is. The model's schema, the level, the card, the edit
-form, MCP's annotations, REST's listing and the tests that walk over all tools come from here.
+draft. `reverse(payload, receipt)` gives the arguments with which the tool named by `compensation` takes it back.
+`effects=None` (not declared) counts as every effect there is. The model's schema, the level, the card, the edit form,
+MCP's annotations, REST's listing and the tests that walk over all tools come from here.
 """
 
 import hashlib

@@ -207,7 +207,7 @@ def edit_quote_lines(
 def draft_revision(quote: Quote) -> QuoteRevision:
     """The revision of a locked quote that may be changed. Raises WRONG_STATUS where there is none."""
     revision: QuoteRevision = quote.revisions.get(n=quote.revision)
-    if quote.status not in (Quote.Status.DRAFT, Quote.Status.AWAITING_APPROVAL) or revision.is_frozen:
+    if quote.status not in Quote.EDITABLE or revision.is_frozen:
         sentence = _("%(ref)s was sent or is being sent; make a new revision to change it.") % {"ref": quote.ref}
         raise DomainError("WRONG_STATUS", sentence, status=quote.status)
     return revision

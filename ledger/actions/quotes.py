@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from ledger import audit, dates, links, locales, permissions, terms
 from ledger.actions import rows
 from ledger.actions.quote_lines import Book, LineDraft, copied, line_of, put, require_count
+from ledger.actions.quote_terms import checked_days, checked_title
 from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Client, Company, Lead, Membership, PublicLink, Quote, QuoteRevision, Site
@@ -43,12 +44,8 @@ def create_quote(
     require_count(len(lines))
     company = Company.objects.get(pk=current_tenant())
     settings = current_settings()
-    title = clean_line(title)
-    if not 1 <= len(title) <= 160:
-        raise DomainError("BAD_TEXT", _("Give the quote a title of 1 to 160 characters."), field="title")
-    days = settings.values.quote_valid_days if valid_days is None else valid_days
-    if not 1 <= days <= 180:
-        raise DomainError("BAD_NUMBER", _("A quote is valid for 1 to 180 days."), field="valid_days")
+    title = checked_title(title)
+    days = checked_days(settings.values.quote_valid_days if valid_days is None else valid_days)
     locale = party.language if isinstance(party, Client) else company.locale
     text = terms.terms_text(terms_name, locales.language_of(locale))
     _check_party(party)

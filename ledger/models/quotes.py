@@ -42,6 +42,7 @@ class Quote(BusinessModel):
         Status.EXPIRED,
         Status.WITHDRAWN,
     )
+    EDITABLE: ClassVar = (Status.DRAFT, Status.AWAITING_APPROVAL)
     REVISABLE: ClassVar = (*OPEN, Status.DECLINED, Status.EXPIRED, Status.WITHDRAWN)
 
     client = TenantForeignKey(Client, null=True, related_name="quotes")

@@ -29,6 +29,15 @@ def once(request: Any, deed: Callable[[], str]) -> HttpResponse:
     return see_other(location)
 
 
+def taken(request: Any) -> str:
+    """Where the form of this `key` led, if it was taken already: its fields may not fit what stands there now."""
+    try:
+        key = uuid.UUID(request.POST.get("key", ""))
+    except ValueError:
+        return ""
+    return str(SubmittedForm.objects.filter(key=key).values_list("location", flat=True).first() or "")
+
+
 def see_other(location: str) -> HttpResponse:
     """303: after a POST, look there."""
     response = redirect(location)

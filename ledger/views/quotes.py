@@ -21,6 +21,8 @@ from ledger.views.access import MemberRequest, members_only
 from ledger.views.files import pdf_response, picture_response, stored
 from ledger.views.pages import newest_first
 
+DEEDS = ("send_quote", "delete_quote", "create_quote", "edit_quote_lines")
+
 
 @require_safe
 @members_only
@@ -56,7 +58,7 @@ def quote(request: MemberRequest, ref: str) -> HttpResponse:
     wanted = request.GET.get("revision", "")
     revision = next((one for one in revisions if str(one.n) == wanted), None) or _current(found, revisions)
     lines = list(revision.lines.select_related("price", "item"))
-    may = {deed: permissions.allowed(request.member, deed) for deed in ("send_quote", "delete_quote", "create_quote")}
+    may = {deed: permissions.allowed(request.member, deed) for deed in DEEDS}
     is_current = revision.n == found.revision
     context = {
         "quote": found,
@@ -70,6 +72,7 @@ def quote(request: MemberRequest, ref: str) -> HttpResponse:
         "key": uuid.uuid4(),
         "can_send": may["send_quote"] and is_current and found.status in SENDABLE,
         "can_delete": may["delete_quote"] and found.status in Quote.DELETABLE,
+        "can_edit": may["edit_quote_lines"] and is_current and _is_editable(found, revision),
         "can_revise": may["create_quote"] and found.status in Quote.REVISABLE,
     }
     return render(request, "quotes/quote.html", context)
@@ -112,6 +115,10 @@ def pdf(request: MemberRequest, ref: str, sha256: str) -> HttpResponse:
 def page(request: HttpRequest, ref: str, sha256: str) -> HttpResponse:
     """Its first page as a picture."""
     return picture_response(request, _document(_quote(ref), sha256))
+
+
+def _is_editable(found: Quote, revision: QuoteRevision) -> bool:
+    return found.status in Quote.EDITABLE and not revision.is_frozen
 
 
 def _client_page(revision: QuoteRevision) -> str:

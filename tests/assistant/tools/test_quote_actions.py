@@ -290,6 +290,7 @@ def test_the_tools_are_declared_as_the_catalogue_has_them() -> None:
         "preview_quote_pdf": 0,
         "create_quote": 0,
         "edit_quote_lines": 0,
+        "set_quote_terms": 0,
         "send_quote": 2,
         "delete_quote": 2,
         "draft_message": 0,

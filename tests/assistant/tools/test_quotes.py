@@ -273,3 +273,15 @@ def _plain(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
         if one.get("type") != "null":
             return whole["$defs"][one["$ref"].rsplit("/", 1)[-1]] if "$ref" in one else one
     return schema
+
+
+def test_terms_are_set_by_the_catalogues_patch(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        cedar_bend(lone_ridge)
+    desk = desk_of(lone_ridge)
+    patch = {"discount_amount": "100.00", "deposit_pct": "0", "valid_days": 10}
+    told = desk.read("set_quote_terms", quote_ref="Q-0001", expected_version=1, patch=patch)
+    assert (told["discount"], told["deposit"], told["version"]) == ("100.00", "0.00", 2)
+    with pytest.raises(DomainError) as refused:
+        desk.read("set_quote_terms", quote_ref="Q-0001", expected_version=2, patch={"total": "1.00"})
+    assert refused.value.code == "INVALID_ARGUMENTS"

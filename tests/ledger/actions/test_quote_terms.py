@@ -25,7 +25,7 @@ def test_a_discount_and_a_deposit_are_counted_anew(lone_ridge: Cast) -> None:
         revision = set_quote_terms(quote, by=lone_ridge.dana, expected_version=1, changes=changes)
         assert (revision.discount_total_cents, revision.tax_total_cents, revision.total_cents) == (1000, 743, 9743)
         assert revision.deposit_total_cents == 4872
-        told = json.loads(AuditEvent.objects.get(kind="quote.terms_set").body)["data"]
+        told = json.loads(AuditEvent.objects.get(kind="quote.terms_set").body)["detail"]
         assert (told["before"]["discount_cents"], told["after"]["discount_cents"]) == (None, 1000)
         assert Quote.objects.get().version == 2
 

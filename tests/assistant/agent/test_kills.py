@@ -1,8 +1,6 @@
 """The agent as a process of its own, killed, paused and asked to go. The model lives on in the test's process."""
 
 import asyncio
-import os
-import random
 import signal
 import time
 from collections.abc import Callable
@@ -11,25 +9,12 @@ import pytest
 
 from assistant import turns
 from assistant.agent.endpoint import RehearsalEndpoint
-from assistant.models import Status, Turn
+from assistant.models import Turn
 from ledger.models import Due
 from tests.assistant.agent.talk import Talk, call, say, step, talking
 from tests.processes import Processes, Running, answers
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
-
-STORY = (
-    step(say("Let me look. "), {"delay": 0.2}, call("look_at_client", client_ref="C-0001"), when={"call": 0}),
-    step({"delay": 0.2}, call("tag_client", client_ref="C-0001", tag="seen"), when={"call": 1}),
-    step(
-        say("I put it on the card. "),
-        {"delay": 0.3},
-        say("Please check it."),
-        call("rename_client", client_ref="C-0001", name="Joe"),
-        when={"call": 2},
-    ),
-    step(say("He is called "), {"delay": 0.3}, say("Joe now."), when={"call": 3}),
-)
 
 
 @pytest.fixture(autouse=True)
@@ -48,37 +33,6 @@ def until(condition: Callable[[], bool], running: Running, seconds: float = 60) 
 
 def rests(talk: Talk) -> bool:
     return talk.turn().status not in turns.BUSY
-
-
-@pytest.mark.parametrize("seed", range(1, 1 + int(os.environ.get("AVAL_CHAOS_SEEDS", "2"))))
-def test_R9_a_killed_agent_loses_nothing_and_does_nothing_twice(seed, processes, tmp_path, monkeypatch):
-    monkeypatch.setenv("AVAL_TEST_PROVIDER", str(tmp_path / "provider"))
-    luck = random.Random(seed)  # noqa: S311 (a seed, so that a failure can be repeated)
-    with talking(*STORY, idle_seconds=30.0) as talk:
-        talk.post("look, tag, rename him Joe")
-        kills = 0
-        while not rests(talk):
-            running = agent(talk, processes)
-            if kills < 2:
-                requests = len(talk.endpoint.requests)
-                until(lambda seen=requests: rests(talk) or len(talk.endpoint.requests) > seen, running)
-                time.sleep(luck.uniform(0, 0.6))
-                running.kill()
-                kills += 1
-            else:
-                until(lambda: rests(talk), running)
-            talk.history()
-        assert talk.turn().status == Turn.Status.WAITING
-        (tag,) = [c for c in talk.calls() if c.name == "tag_client"]
-        assert talk.client_now().tags == (["seen"] if tag.status == "done" else [])
-        (card,) = talk.cards()
-        assert card.status == Status.PENDING
-        talk.confirm_and_execute(card)
-        until(lambda: rests(talk), agent(talk, processes))
-        assert (talk.turn().status, talk.replies()[-1]) == (Turn.Status.DONE, "He is called Joe now.")
-        assert talk.client_now().name == "Joe"
-        assert [record["event"] for record in talk.records()] == ["executed"]
-        assert not [message for message in talk.messages(role="assistant") if message.open]
 
 
 def test_a_paused_agent_that_wakes_up_again_writes_nothing_more(processes):

@@ -70,9 +70,9 @@ class Ground:
             self.now[kind] = self.nursery(kind).start()
         return self.now[kind]
 
-    def another(self, kind: str) -> Running:
+    def another(self, kind: str, *, hours_off: int = 0) -> Running:
         """One more beside it; ended with the ground, or by the test."""
-        return self.nursery(kind).start()
+        return self.nursery(kind).start(hours_off=hours_off)
 
     def stop(self, *kinds: str) -> None:
         for kind in kinds:

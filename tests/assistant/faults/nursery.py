@@ -2,7 +2,7 @@
 
 What is forked runs the very command (`manage.py run_agent`, `manage.py qcluster`, `python -m daphne`) in a session of
 its own, and is killed like any other process. Run as a module it is the parent: it reads one line for each child (the
-log, then the command's words, separated by tabs) and answers with the child's id.
+log, by how many hours its clock is off, the command's words, separated by tabs) and answers with the child's id.
 """
 
 import contextlib
@@ -12,8 +12,11 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
+
+import time_machine
 
 from tests.processes import Running, answers, free_port
 from tests.server import ROOT
@@ -72,12 +75,12 @@ class Nursery:
             start_new_session=True,
         )
 
-    def start(self) -> Running:
-        """A fresh process; a web answers when this returns, the others are on their way."""
+    def start(self, *, hours_off: int = 0) -> Running:
+        """A fresh process, with a clock that is so many hours off; a web answers when this returns."""
         assert self._parent.stdin is not None and self._parent.stdout is not None
         log = self.folder / f"{self.kind}-{len(self.children)}.log"
         words = [*COMMANDS[self.kind], *(["--port", str(self.port)] if self.kind == "web" else [])]
-        self._parent.stdin.write("\t".join([str(log), *words]) + "\n")
+        self._parent.stdin.write("\t".join([str(log), str(hours_off), *words]) + "\n")
         self._parent.stdin.flush()
         running = Running(self.kind, Child(int(self._parent.stdout.readline())), log)  # type: ignore[arg-type]
         self.children.append(running)
@@ -102,9 +105,11 @@ def main() -> None:
     import_module("tests.assistant.faults.preload")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
-        log, *words = line.rstrip("\n").split("\t")
+        log, hours, *words = line.rstrip("\n").split("\t")
         pid = os.fork()
         if pid == 0:
+            if int(hours):
+                time_machine.travel(datetime.now(UTC) + timedelta(hours=int(hours))).start()
             grow(log, words)
         print(pid, flush=True)
 

@@ -137,6 +137,23 @@ def test_T10_two_workers_and_three_redeliveries_make_one_attempt(office: Office,
     other.kill()
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_worker_whose_clock_is_an_hour_off_takes_its_work_at_once(office: Office, ground: Ground, hours: int):
+    """Fault row 25: it neither waits an hour for what was queued now nor takes what another is at work on."""
+    ground.stop("worker")
+    other = ground.another("worker", hours_off=hours)
+    letter = office.propose("post_letter", text="Hi")
+    office.confirm(letter)
+    wait_for(lambda: office.fresh(letter).status == Status.EXECUTED, seconds=10, ground=ground)
+    rename = office.propose("rename_client", name="Joe")
+    office.confirm(rename)
+    wait_for(lambda: office.fresh(rename).status == Status.EXECUTED, seconds=10, ground=ground)
+    with office.scope():
+        assert Attempt.objects.count() == 2
+    assert_all_holds(office, ground.provider)
+    other.kill()
+
+
 def test_an_internal_tool_that_kills_its_worker_each_time_fails_and_others_flow(office: Office, ground: Ground):
     """Fault row 20: the crash loop ends, nothing was done, and the letter behind it goes out."""
     poison, letter = office.propose("rename_client", name="die"), office.propose("post_letter", text="Hi")

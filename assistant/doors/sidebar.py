@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as lazy
 from assistant.gate import policy
 from assistant.models import OPEN, Conversation, PendingAction, Status
 from assistant.tools import registry
+from ledger import permissions
 from ledger.models import Access, Membership
 
 SHOWN = 30
@@ -24,12 +25,13 @@ SHOWN = 30
 
 @dataclass(frozen=True)
 class Place:
-    """A page that the margin leads to, if it exists (by its URL name)."""
+    """A page that the margin leads to, if it exists (by its URL name) and the reader may (`needs`, a permission)."""
 
     name: str
     label: Promise
     icon: str
     waits: bool = False
+    needs: str = ""
 
 
 PLACES = (
@@ -39,7 +41,10 @@ PLACES = (
     Place("clients", lazy("Clients"), "client"),
     Place("quotes", lazy("Quotes"), "quote"),
     Place("invoices", lazy("Invoices"), "invoice"),
+    Place("payments", lazy("Payments"), "pay"),
+    Place("price_book", lazy("Price book"), "book"),
     Place("outbox", lazy("Messages"), "outbox"),
+    Place("trash", lazy("Trash"), "trash", needs="restore_record"),
     Place("audit", lazy("Audit"), "audit"),
 )
 
@@ -121,14 +126,16 @@ def _desk(request: Any) -> Desk:
         name=member.name,
         initials="".join(word[0] for word in member.name.split()[:2]).upper(),
         many_companies=Access.objects.filter(user_id=member.user_id).count() > 1,
-        ways=list(_ways(request.path)),
+        ways=list(_ways(request.path, member)),
         conversations=_conversations(member, request.path),
         waiting=waiting_count(member),
     )
 
 
-def _ways(path: str) -> Any:
+def _ways(path: str, reader: Membership) -> Any:
     for place in PLACES:
+        if place.needs and not permissions.allowed(reader, place.needs):
+            continue
         try:
             url = reverse(place.name)
         except NoReverseMatch:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django import template
 from django.utils import timezone
 
-from ledger import contacts, dates, reader
+from ledger import contacts, dates, money, reader
 
 register = template.Library()
 
@@ -16,6 +16,15 @@ register = template.Library()
 def amount(cents: int, currency: str) -> str:
     """Cents as money: `$1,500.00`, `R$ 1.500,00`."""
     return reader.amount(cents, currency)
+
+
+@register.simple_tag
+def stated(text: str, currency: str) -> str:
+    """An amount in the machine's form ("10157.64") as the reader writes it."""
+    try:
+        return reader.amount(money.parse_money(text), currency)
+    except money.MoneyError:
+        return f"{text} {currency}"
 
 
 @register.simple_tag

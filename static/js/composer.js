@@ -41,6 +41,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     const leave = event.target.closest?.("[data-panel]")?.querySelector("[data-leave]");
     (leave ?? document.querySelector("[data-stop]"))?.click();
+  } else if (event.key === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
+    const find = document.querySelector(".find input");
+    if (!find?.checkVisibility()) return;
+    event.preventDefault();
+    find.select();
   } else if (event.key === "/" && event.target === document.body) {
     event.preventDefault();
     document.querySelector("chat-composer textarea")?.focus();

@@ -20,3 +20,9 @@ from ledger.templatetags import figures
 def test_a_telephone_number_is_written_as_its_reader_does(language: str, number: str, written: str) -> None:
     with translation.override(language):
         assert figures.phone(number) == written
+
+
+def test_an_amount_in_the_machines_form_is_shown_as_the_reader_writes_it() -> None:
+    with translation.override("pt-br"):
+        assert figures.stated("10157.64", "BRL") == "R$\u00a010.157,64"
+    assert figures.stated("-5.00", "USD") == "-5.00 USD"

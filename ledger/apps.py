@@ -4,11 +4,12 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.apps.registry import Apps
+from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-from ledger import checks
+from ledger import checks, roles
 
 __all__ = ["LedgerConfig", "checks"]
 
@@ -20,6 +21,8 @@ class LedgerConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(schedule_sweep, sender=self)
+        if settings.AVAL_PROCESS != "command":
+            roles.watch()
 
 
 def schedule_sweep(using: str, apps: Apps, **_kwargs: Any) -> None:

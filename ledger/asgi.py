@@ -13,11 +13,13 @@ import django
 from channels.routing import ProtocolTypeRouter
 from django.core.exceptions import ImproperlyConfigured
 
+from ledger import roles
 from ledger.http import BoundedASGIHandler
 
 try:
     django.setup(set_prefix=False)
 except ImproperlyConfigured as error:
     sys.exit(f"Aval does not start: {error}")
+roles.require_bound()
 
 application = ProtocolTypeRouter({"http": BoundedASGIHandler()})

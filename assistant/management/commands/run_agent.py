@@ -10,12 +10,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from assistant.agent.endpoint import EndpointFailed
 from assistant.agent.runner import Runner
+from ledger import roles
 
 
 class Command(BaseCommand):
     help = "Run the agent: claim turns and run them, several hundred at once."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        roles.require_bound()
         try:
             asyncio.run(run())
         except EndpointFailed as error:

@@ -72,6 +72,6 @@ def page(new_page: NewPage) -> Page:
 
 
 def _note(problems: list[str], kind: str, text: str) -> None:
-    """An answer of 4xx is printed as an error by Chromium too; tests assert those by themselves."""
-    if kind == "error" and "Failed to load resource" not in text:
+    """An answer of 4xx and a fetch without a network are printed as errors too; tests assert those by themselves."""
+    if kind == "error" and "Failed to load resource" not in text and "Failed to fetch" not in text:
         problems.append(text)

@@ -96,6 +96,7 @@ function swap(task, made, target, style) {
 
 const SIGNED_OUT = new Set([401, 403, 404, 410]);
 const QUIET_MS = 2000;
+const RETRY_MOST_MS = 8000;
 let connection = null;
 let failures = 0;
 let timer = 0;
@@ -124,6 +125,7 @@ function found() {
 
 document.addEventListener("htmx:sse:before:connection", ({ detail }) => {
   connection = detail.connection;
+  connection.config.reconnectMaxDelay = RETRY_MOST_MS;
   if (connection.attempt > 0 && !document.hidden) lost();
 });
 document.addEventListener("htmx:sse:after:connection", found);
@@ -138,6 +140,16 @@ for (const name of ["htmx:response:error", "htmx:error"]) {
     setTimeout(() => element.dispatchEvent(new Event("stream:retry")), Math.min(500 * 2 ** failures, 30000));
   });
 }
+
+// A step that may not have reached the server is said so; one that did shows that the connection can be had again.
+document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
+  if (ctx?.sourceElement?.matches("form, button")) show("not-taken", true);
+});
+document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+  if (!ctx.response || ctx.sourceElement === stream()) return;
+  show("not-taken", false);
+  if (document.getElementById("connection-lost")?.hidden === false) reconnect();
+});
 
 function reconnect() {
   if (connection?.delayCanceller) connection.delayCanceller();

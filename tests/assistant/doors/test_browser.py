@@ -300,12 +300,37 @@ def test_a_lost_connection_is_said_and_what_was_missed_comes_after(product: Runn
     expect(page.locator("#thread")).to_contain_text("before")
     page.context.set_offline(True)
     expect(page.locator("#connection-lost")).to_be_visible(timeout=20_000)
+    expect(page.locator("#not-taken")).to_be_hidden()
+    page.locator(".send").click()
+    expect(page.locator("#not-taken")).to_be_visible()
     desk.say("meanwhile", turn=turn, role="assistant")
     page.context.set_offline(False)
     expect(page.locator("#thread")).to_contain_text("meanwhile", timeout=30_000)
     expect(page.locator("#connection-lost")).to_be_hidden()
     assert page.locator("#thread").inner_text().count("before") == 1
     expect(page.get_by_role("textbox", name="Message")).to_have_value("a draft")
+    page.locator(".send").click()
+    expect(page.locator(".mine")).to_have_text("a draft")
+    expect(page.locator("#not-taken")).to_be_hidden()
+
+
+def test_the_answer_to_a_card_stays_in_sight_and_never_before_its_facts(
+    product: Running, desk: Desk, new_page: NewPage
+):
+    """On a telephone: not over the sum and what follows, and within sight as long as the letter is read."""
+    page = new_page(viewport={"width": 390, "height": 844})
+    sign_in(page, product, desk.cast)
+    desk.propose(text="\n".join(f"Line {n} of a long letter." for n in range(200)))
+    page.goto(f"{product.url}{desk.url}")
+    stub, then = card(page).locator(".stub"), card(page).locator(".then")
+    expect(stub).to_be_in_viewport(ratio=1)
+    above, answer = then.bounding_box(), stub.bounding_box()
+    assert above is not None
+    assert answer is not None
+    assert above["y"] + above["height"] <= answer["y"]
+    card(page).locator(".details summary").click()
+    page.locator("chat-thread").evaluate("thread => thread.scrollBy(0, 200)")
+    expect(stub).to_be_in_viewport(ratio=1)
 
 
 def test_a_draft_is_kept_for_each_conversation_and_gone_after_signing_out(

@@ -18,6 +18,7 @@ Problem = Literal[
     "no_name",
 ]
 
+NOTHING: Final = ("", "null", "[]", '""')
 DEEPEST: Final = 32
 LONGEST_NUMBER: Final = 18
 
@@ -43,11 +44,11 @@ class _Refused(ValueError):
 def read_arguments(text: str) -> tuple[dict[str, Any] | None, Problem | None]:
     """Return the arguments and no problem, or None and what is wrong with them.
 
-    Nothing, blanks and `null` mean no arguments (H38). A text that stops in the middle is `cut`, whatever the
-    finish reason said (H40 b). Twice the same key, NaN, numbers beyond any use, NUL and lone surrogates are
-    refused here, so that no later layer has to meet them.
+    Nothing, blanks, `null` and an empty list or string mean no arguments (H38). A text that stops in the middle is
+    `cut`, whatever the finish reason said (H40 b). Twice the same key, NaN, numbers beyond any use, NUL and lone
+    surrogates are refused here, so that no later layer has to meet them.
     """
-    if text.strip() in ("", "null"):
+    if text.strip() in NOTHING:
         return {}, None
     try:
         value = json.loads(

@@ -33,6 +33,7 @@ CUT_BY_FILTER: Final = frozenset(
 BROKEN_OFF: Final = frozenset(
     {"error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource"}
 )
+NOT_WHOLE: Final = CUT_BY_LENGTH | CUT_BY_FILTER | BROKEN_OFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,8 @@ class Assembler:
             if len(self._slots) > self.limits.calls:
                 raise StreamTooLarge(f"more than {self.limits.calls} tool calls in one reply")
         reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self.finish_reason = reason.lower()[:40]
+        if isinstance(reason, str) and reason and self.finish_reason not in NOT_WHOLE:
+            self.finish_reason = reason.lower()[:40]  # "tool_calls" after "length" hides the cut (H40)
 
     def _readable(self, text: str) -> str:
         """Hold back half a character until its other half comes; a half that never finds one is shown as `�`."""

@@ -60,6 +60,16 @@ async def test_h37_two_whole_calls_in_one_chunk_without_an_index() -> None:
     assert reply.calls == [("c1", "get_client", {"id": 7}, None), ("c2", "get_client", {"id": 9}, None)]
 
 
+async def test_h37_an_index_in_words_or_none_and_ids_alone_tell_calls_apart() -> None:
+    reply = await heard(
+        call_delta({"index": "0", "id": "c1", "function": {"name": "get_client", "arguments": '{"id"'}}),
+        call_delta({"index": None, "id": "c2", "function": {"name": "get_client", "arguments": '{"id"'}}),
+        call_delta({"id": "c1", "function": {"arguments": ":7}"}}, {"id": "c2", "function": {"arguments": ":9}"}}),
+        *ENDED,
+    )
+    assert reply.calls == [("c1", "get_client", {"id": 7}, None), ("c2", "get_client", {"id": 9}, None)]
+
+
 async def test_h37_calls_with_neither_index_nor_id_get_an_id_of_our_own() -> None:
     reply = await heard(
         call_delta(piece("get_client", '{"id":7}'), piece("get_client", '{"id":9}')),
@@ -191,7 +201,7 @@ async def test_an_empty_shell_of_a_call_is_no_call() -> None:
     assert reply.calls == [("c1", "list_leads", {}, None)]
 
 
-@pytest.mark.parametrize("arguments", ["", "  ", None, "null", "{}"])
+@pytest.mark.parametrize("arguments", ["", "  ", None, "null", "{}", "[]", '""', "\u00a0\n"])
 async def test_h38_empty_arguments_are_no_arguments(arguments: str | None) -> None:
     reply = await heard(call_delta(piece("list_overdue_invoices", arguments, id="c1", index=0)), *ENDED)
     assert reply.calls == [("c1", "list_overdue_invoices", {}, None)]
@@ -241,6 +251,31 @@ async def test_h40_a_call_cut_by_the_limit_does_not_run(name: str, arguments: st
     assert reply.reply.complete is complete
     assert reply.reply.calls[0].arguments_json == "{}"
     assert reply.reply.calls[0].arguments_text == arguments
+
+
+async def test_h40_a_reason_that_comes_after_the_cut_does_not_hide_it() -> None:
+    whole = call_delta(piece("create_quote", '{"party_ref": "C-0101"}', id="c1", index=0))
+    for first, then in (("length", "tool_calls"), ("MAX_TOKENS", "stop")):
+        reply = await heard(whole, {"finish": first}, {"finish": then}, {"done": True})
+        assert reply.calls == [("c1", "create_quote", None, "cut")]
+        assert reply.reply.complete is False
+
+
+@pytest.mark.parametrize(
+    "end", ['"to": ["a@example.com"', '"n": 1', '"message":', '"t": "a\\u00', '"now": tr', '"x": -']
+)
+async def test_h40_wherever_the_limit_falls_the_call_does_not_run(end: str) -> None:
+    reply = await heard(call_delta(piece("send_invoice", '{"amount": "150.00", ' + end, id="c1", index=0)), *ENDED)
+    assert reply.calls == [("c1", "send_invoice", None, "cut")]
+
+
+@pytest.mark.parametrize("ending", [{"finish": ""}, {"raw": 'data: {"choices": [{"index": 0, "delta": {}, "fini'}])
+async def test_h39_half_an_end_is_no_end(ending: dict[str, Any]) -> None:
+    acts = [call_delta(piece("list_invoices", "{}", id="c1", index=0)), ending, {"end": True}]
+    async with scripted({"do": acts}) as endpoint:
+        with pytest.raises(ModelInterrupted) as caught:
+            await endpoint.ask()
+    assert caught.value.code == "cut"
 
 
 async def test_a_whole_call_before_a_damaged_one_still_runs() -> None:

@@ -60,7 +60,7 @@ def test_H37_a_call_without_an_id_gets_one_that_its_result_answers():
         assert asked[1]["tool_calls"][0]["id"] == asked[2]["tool_call_id"] != ""
 
 
-@pytest.mark.parametrize("empty", ["", "  ", "null"])
+@pytest.mark.parametrize("empty", ["", "  ", "null", "[]"])
 def test_H38_empty_arguments_are_no_arguments(empty):
     with talking(step({"call": {"name": "read_a_lot", "arguments": empty}}), DONE) as talk:
         talk.say("read")

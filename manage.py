@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-PROCESS_OF_COMMAND = {"run_agent": "agent", "qcluster": "worker", "runserver": "web"}
+PROCESS_OF_COMMAND = {"run_agent": "agent", "qcluster": "worker", "runserver": "web", "migrate": "migrate"}
 
 
 def main() -> None:

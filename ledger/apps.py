@@ -21,7 +21,7 @@ class LedgerConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(schedule_sweep, sender=self)
-        if settings.AVAL_PROCESS != "command":
+        if settings.AVAL_PROCESS in ("web", "agent", "worker"):
             roles.watch()
 
 

@@ -108,6 +108,16 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
     return settings
 
 
+def owner_database(url: str, runtime: Mapping[str, Any]) -> dict[str, Any]:
+    """The connection settings of DATABASE_OWNER_URL, a role other than the one that the product runs as; {} without."""
+    if not url:
+        return {}
+    settings = database("DATABASE_OWNER_URL", url, pool=0, behind_bouncer=False)
+    if settings["USER"] == runtime["USER"]:
+        raise ImproperlyConfigured("DATABASE_OWNER_URL names the role of DATABASE_URL: name another or leave it out.")
+    return settings
+
+
 @dataclass(frozen=True)
 class Mail:
     """Where mail goes out."""

@@ -10,9 +10,10 @@
 | PORT, AVAL_BIND | port and address of the web process | 8000; all addresses, with bin/dev this machine only |
 | AVAL_DATA_DIR | what this installation keeps: the embedded database, a key | var/ |
 | DATABASE_URL | postgresql://…, PostgreSQL 15 or newer | development: the embedded server |
+| DATABASE_OWNER_URL | the same database as the role that owns the tables, for migrate alone | DATABASE_URL owns them |
 | DATABASE_DIRECT_URL | the same database past a pgbouncer, for LISTEN | DATABASE_URL |
 | AVAL_DATABASE_POOL | connections that a web or agent process may hold | 16 |
-| AVAL_PROCESS | web, agent, worker or command | what the entry point says |
+| AVAL_PROCESS | web, agent, worker, migrate or command | what the entry point says |
 | REDIS_URL | the channel layer on Redis | the channel layer on PostgreSQL |
 | EMAIL_URL | smtp://, smtp+tls:// or smtps:// user:password@host:port | the sandbox outbox |
 | AVAL_MAIL_FROM | the sender's address | aval@ and the host of AVAL_URL |
@@ -37,7 +38,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from ledger import embedded
-from ledger.environment import Environment, database, development_key, mail
+from ledger.environment import Environment, database, development_key, mail, owner_database
 from ledger.logs import RedactSecrets
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -49,7 +50,7 @@ DATA_DIR = Path(env.text("AVAL_DATA_DIR", str(BASE_DIR / "var"))).expanduser().r
 _HOSTS = env.words("AVAL_HOSTS") or env.words("ALLOWED_HOSTS")
 DEBUG = env.flag("DEBUG", not (env.text("SECRET_KEY") or env.text("DATABASE_URL") or _HOSTS))
 PORT = env.number("PORT", 8000)
-AVAL_PROCESS = env.choice("AVAL_PROCESS", ("web", "agent", "worker", "command"), "command")
+AVAL_PROCESS = env.choice("AVAL_PROCESS", ("web", "agent", "worker", "migrate", "command"), "command")
 
 if DEBUG:
     SECRET_KEY = env.text("SECRET_KEY") or development_key(DATA_DIR)
@@ -128,6 +129,10 @@ _POOL = env.number("AVAL_DATABASE_POOL", 16) if AVAL_PROCESS in ("web", "agent")
 DATABASES: dict[str, dict[str, Any]] = {
     "default": database("DATABASE_URL", _DATABASE_URL, pool=_POOL, behind_bouncer=_BEHIND_BOUNCER)
 }
+_owner = owner_database(env.text("DATABASE_OWNER_URL"), DATABASES["default"])
+DATABASE_RUNTIME_ROLE = DATABASES["default"]["USER"] if _owner and AVAL_PROCESS == "migrate" else ""
+if DATABASE_RUNTIME_ROLE:
+    DATABASES["default"] = _owner
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "ledger.User"
 
@@ -272,7 +277,8 @@ REST_FRAMEWORK = {
 
 # The log
 
-_SECRETS = [SECRET_KEY, OPENAI_API_KEY, EMAIL_HOST_PASSWORD, *(d["PASSWORD"] for d in DATABASES.values())]
+_SECRETS = [SECRET_KEY, OPENAI_API_KEY, EMAIL_HOST_PASSWORD, _owner.get("PASSWORD", "")]
+_SECRETS += [d["PASSWORD"] for d in DATABASES.values()]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

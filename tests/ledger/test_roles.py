@@ -11,9 +11,9 @@ import pytest
 from django.db import connections
 from django.db.backends.signals import connection_created
 
-from ledger import embedded, roles
+from ledger import roles
 from ledger.embedded_access import Access
-from ledger.embedded_account import choose_account
+from tests.own_server import address, own_server
 from tests.processes import Processes, free_port
 
 LINE = "Aval does not start: row-level security does not bind the database's role {}: give DATABASE_URL one that is"
@@ -27,20 +27,14 @@ STARTS = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Access]:
     """A server with a role `strong` that has BYPASSRLS, beside the product's own."""
-    root = embedded.folder(tmp_path_factory.mktemp("roles") / "var")
-    own = embedded.Server(root, fast=True)
-    try:
-        with own.owned() as access:
-            with psycopg.connect(access.admin_url, autocommit=True) as admin:
-                admin.execute("CREATE ROLE strong LOGIN BYPASSRLS PASSWORD 'strong'")
-            yield access
-    finally:
-        choose_account(root).remove()
+    with own_server(tmp_path_factory.mktemp("roles")) as access:
+        with psycopg.connect(access.admin_url, autocommit=True) as admin:
+            admin.execute("CREATE ROLE strong LOGIN BYPASSRLS PASSWORD 'strong'")
+        yield access
 
 
 def address_of(access: Access, role: str) -> str:
-    password = {"postgres": access.admin_password, "strong": "strong"}[role]
-    return urlsplit(access.url)._replace(netloc=f"{role}:{password}@127.0.0.1:{access.port}").geturl()
+    return address(access, role, {"postgres": access.admin_password, "strong": "strong"}[role])
 
 
 @pytest.mark.processes
@@ -74,8 +68,8 @@ def connect(server: Access, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
             connections["default"].close()
 
     def as_role(role: str) -> str:
-        address = urlsplit(server.url if role == "aval" else address_of(server, role))
-        for name, value in (("USER", role), ("PASSWORD", address.password), ("PORT", address.port), ("NAME", "aval")):
+        parts = urlsplit(server.url if role == "aval" else address_of(server, role))
+        for name, value in (("USER", role), ("PASSWORD", parts.password), ("PORT", parts.port), ("NAME", "aval")):
             monkeypatch.setitem(connections.settings["default"], name, value)
         with ThreadPoolExecutor(max_workers=1) as apart:
             return apart.submit(in_a_thread).result()

@@ -77,6 +77,7 @@ def test_production_is_encrypted_from_end_to_end(load: Load) -> None:
         ({"EMAIL_URL": "relay"}, "EMAIL_URL"),
         ({"REDIS_URL": "cache:6379"}, "REDIS_URL"),
         ({"SECRET_KEY": "short"}, "SECRET_KEY"),
+        ({"DATABASE_OWNER_URL": PRODUCTION["DATABASE_URL"]}, "DATABASE_OWNER_URL"),
     ],
 )
 def test_half_a_setting_is_refused_by_name(load: Load, variables: dict[str, str], named: str) -> None:
@@ -95,6 +96,14 @@ def test_listeners_go_past_the_bouncer_and_the_rest_prepares_nothing(load: Load)
     assert settings["DATABASES"]["default"]["HOST"] == "db.example"
     assert settings["DATABASES"]["default"]["OPTIONS"]["prepare_threshold"] is None
     assert settings["CHANNEL_LAYERS"]["default"]["CONFIG"]["HOST"] == "direct.example"
+
+
+@pytest.mark.parametrize("process", ["web", "agent", "worker", "migrate", "command"])
+def test_only_migrate_runs_as_the_owner(load: Load, process: str) -> None:
+    settings = load(**PRODUCTION, AVAL_PROCESS=process, DATABASE_OWNER_URL="postgresql://owner:secret@db.example/aval")
+    found = settings["DATABASES"]["default"]["USER"], settings["DATABASE_RUNTIME_ROLE"]
+    assert found == (("owner", "aval") if process == "migrate" else ("aval", ""))
+    assert "secret" in settings["LOGGING"]["filters"]["redact"]["secrets"]
 
 
 def test_redis_takes_the_channel_layer_when_it_is_named(load: Load) -> None:

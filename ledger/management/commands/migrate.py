@@ -1,12 +1,19 @@
-"""Django's migrate, with one rendering of the models' state for a run of additions (see ledger/migrating.py)."""
+"""Django's migrate, with one rendering of the models' state for a run of additions (see ledger/migrating.py).
+
+Where DATABASE_OWNER_URL is set it runs as that role, and gives the product's role what it needs (ledger/grants.py).
+"""
 
 from typing import Any
 
+from django.conf import settings
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
+from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.migration import Migration
 from django.db.migrations.state import ProjectState
 
+from ledger import grants
 from ledger.migrating import together
 
 
@@ -23,4 +30,13 @@ class GroupingExecutor(MigrationExecutor):
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         migrate.MigrationExecutor = GroupingExecutor  # type: ignore[attr-defined]
-        super().handle(*args, **options)
+        role: str = settings.DATABASE_RUNTIME_ROLE
+        connection = connections[options["database"]]
+        try:
+            if role:
+                grants.require_two_roles(connection, role)
+            super().handle(*args, **options)
+            if role and not (options["plan"] or options["check_unapplied"]):
+                grants.apply(connection, role)
+        except grants.WrongRoles as error:
+            raise CommandError(str(error)) from None

@@ -132,6 +132,7 @@ def _places(facts: Sequence[CardFact], *, with_file: bool) -> dict[str, tuple[Ca
 
 
 def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...]:
+    """What a person compares; the file's new fingerprint stands under Details."""
     return tuple(
         CardFact(
             change["name"],
@@ -140,6 +141,7 @@ def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...
             before=wording.value(change["kind"], change["before"]),
         )
         for change in renewing.changes(before, after)
+        if change["name"] not in OF_THE_FILE
     )
 
 

@@ -37,6 +37,8 @@ class EditField:
     choices: tuple[str, ...] = ()
     required: bool = False
     now: str = ""
+    has_standard: bool = False
+    """Whether the tool writes words of its own where this is left empty: the card shows them."""
 
     @property
     def changed(self) -> bool:
@@ -130,6 +132,7 @@ def _field(
         choices=choices,
         required=name in schema.get("required", []),
         now=_now(action, name),
+        has_standard=not before and any(fact["kind"] == "long" for fact in _facts(action, name)),
     )
 
 

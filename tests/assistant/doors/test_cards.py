@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from datetime import timedelta
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,12 @@ from assistant.doors.shapes import Card
 from assistant.models import Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.vocabulary import LABELS
+from ledger.actions.quote_terms import QuoteTerms, set_quote_terms
+from ledger.money import Portion
 from tests.assistant.doors.conftest import Desk
+from tests.cast import Cast
+from tests.desks import desk_of
+from tests.offers import cedar_bend
 
 LANGUAGES = ("en", "pt-br")
 
@@ -235,3 +241,19 @@ def test_a_receipt_leads_to_the_message_that_went_out(desk: Desk):
     for facts, links in ({"message": "M-0042"}, ["/outbox/M-0042/"]), ({}, []):
         html = html_of(card_of(desk, action, status=Status.EXECUTED, receipt={"text": "Sent.", "facts": facts}))
         assert re.findall(r'<a href="(/outbox/[^"]+)">Open M-0042</a>', html) == links
+
+
+def test_a_changed_card_shows_what_a_person_compares_and_no_fingerprints(lone_ridge: Cast):
+    with lone_ridge.scope():
+        quote = cedar_bend(lone_ridge)
+    office = desk_of(lone_ridge)
+    before = office.propose("send_quote", quote_ref=quote.ref, channel="email")
+    with lone_ridge.scope():
+        terms = QuoteTerms(discount=Portion(percent=Decimal(0)))
+        set_quote_terms(quote, by=lone_ridge.dana, expected_version=1, changes=terms)
+    changed = office.confirm(before).action
+    with lone_ridge.scope():
+        made = cards.card(changed, lone_ridge.dana, predecessor=before)
+    names = [fact.name for fact in made.changes]
+    assert ("total" in names, "sha256" in names) == (True, False)
+    assert changed.preview["document"]["sha256"] in html_of(made)

@@ -35,7 +35,13 @@ def test_the_address_that_the_tool_filled_in_stands_in_the_form(lone_ridge: Cast
         to, cc, message = edit_form.fields(send_quote(lone_ridge), TOOLS["send_quote"])
     assert (to.name, to.label, to.value, to.kind, to.wide, to.changed) == ("to", "To", JOHN, "address", True, False)
     assert (cc.name, cc.value, cc.kind) == ("cc", "", "lines")
-    assert (message.name, message.value, message.kind) == ("message", "", "long")
+    assert (message.name, message.value, message.kind, message.has_standard) == ("message", "", "long", True)
+
+
+def test_words_that_were_given_have_no_standard_beside_them(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        _to, _cc, message = edit_form.fields(send_quote(lone_ridge, message="As agreed."), TOOLS["send_quote"])
+    assert (message.value, message.has_standard) == ("As agreed.", False)
 
 
 @pytest.mark.parametrize(

@@ -31,4 +31,6 @@ def test_who_may_not_restore_is_not_led_to_the_trash(desk: Desk):
 @pytest.mark.parametrize("page", ["/c/", "/quotes/"])
 def test_search_is_on_every_page(desk: Desk, page: str):
     html = desk.browser().get(page).content.decode()
-    assert re.search(r'<form class="find" role="search" aria-label="Search all records" action="/search/">.*name="q"', html)
+    assert re.search(
+        r'<form class="find" role="search" aria-label="Search all records" action="/search/">.*name="q"', html
+    )

@@ -12,8 +12,8 @@ from assistant.models import PendingAction, Status, ToolCall, Turn
 from ledger.refs import REF
 
 CLAIM: Final = re.compile(
-    r"\b(sent|e-?mailed|mailed|texted|delivered|posted|issued|refunded|charged|paid out|deleted|removed|renamed|"
-    r"recorded|executed|"
+    r"\b(sent|e-?mailed|mailed|texted|delivered|dispatched|posted|issued|refunded|charged|paid out|deleted|removed|"
+    r"renamed|recorded|executed|(?:went|gone) out|on (?:its|their) way|j[áa] saiu|sa[íi]ram|"
     r"enviei|enviad[oa]s?|mandei|mandad[oa]s?|entregues?|emiti|emitid[oa]s?|reembolsei|reembolsad[oa]s?|cobrei|"
     r"cobrad[oa]s?|apaguei|apagad[oa]s?|exclu[íi]|exclu[íi]d[oa]s?|registrei|registrad[oa]s?|executad[oa]s?)\b",
     re.IGNORECASE,
@@ -24,6 +24,20 @@ HEDGED: Final = re.compile(
     r"propos\w*|want|shall|let|ask\w*|undone|"
     r"não|nao|nunca|nada|nem|sem|se|quando|assim que|antes|depois|vou|vai|vamos|será|sera|serão|seria|pode\w*|deve|"
     r"ser|rejeit\w*|cancel\w*|expir\w*|falh\w*|aguard\w*|cart[ãa]o|rascunho|pront[oa]|propos\w*|quer\w*)\b|n't\b|\?",
+    re.IGNORECASE,
+)
+IN_PERSON: Final = re.compile(
+    r"^\W*(?:(?:done|ok|okay|sure|all set|pronto|prontinho|feito|certo|tudo certo)\W+)?"
+    r"(?:I(?: have|['’]ve)?(?: just| now| already)* "
+    r"(?:sent|e-?mailed|mailed|refunded|issued|delivered|charged|deleted|recorded|dispatched)|"
+    r"(?:(?:eu|j[áa]|acabei de) )*(?:enviei|mandei|emiti|reembolsei|cobrei|apaguei|exclu[íi]|registrei|"
+    r"enviar|mandar|emitir|reembolsar|cobrar|apagar|excluir|registrar))\b(?! (?:nothing|neither|none|nada|nenhum))",
+    re.IGNORECASE,
+)
+"""A person's own word for it at the start ("Pronto, enviei …"): what follows ("before noon") no longer hedges it."""
+ON_A_CARD: Final = re.compile(
+    r"\b(card|confirm\w*|approv\w*|draft|cart[ãa]o|aprova\w*|rascunho)\b|\?|^\W*(?:enviar|mandar|emitir|reembolsar|"
+    r"cobrar|apagar|excluir|registrar)\b",
     re.IGNORECASE,
 )
 SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -60,7 +74,8 @@ def unfounded(turn: Turn, text: str) -> list[PendingAction]:
 def _claims(text: str) -> Iterator[str]:
     """Sentences that say, without an if or a not, that something was done."""
     for sentence in SENTENCE.split(text):
-        if CLAIM.search(sentence) and not HEDGED.search(sentence):
+        in_person = IN_PERSON.search(sentence) and not ON_A_CARD.search(sentence)
+        if in_person or (CLAIM.search(sentence) and not HEDGED.search(sentence)):
             yield sentence
 
 

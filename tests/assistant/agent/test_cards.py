@@ -149,7 +149,7 @@ def test_T46_an_honest_reply_is_left_alone(text):
         assert talk.lines() == []
 
 
-@pytest.mark.parametrize("text", ["The letter has been sent.", "A carta foi enviada.", "Enviei a carta."])
+@pytest.mark.parametrize("text", ["The letter has been sent.", "A carta foi enviada.", "Pronto, enviei a carta."])
 def test_R10_a_claim_right_after_a_rejection_does_not_stand_uncorrected(text):
     with talking(step(say("On the card."), LETTER), step(say(text))) as talk:
         talk.say("write")

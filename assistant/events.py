@@ -7,7 +7,12 @@ from django.db import connection
 from assistant import bus
 from assistant.bus import Kind
 from assistant.models import Message, PendingAction, ToolCall, Turn
+from ledger.tenancy import current_tenant
 
+NUMBER = (
+    "own AS (UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp()"
+    " WHERE id = %s AND tenant_id = %s RETURNING seq)"
+)
 Row = Message | ToolCall | PendingAction | Turn
 
 
@@ -17,20 +22,20 @@ def announce(conversation_id: uuid.UUID, *rows: Row) -> None:
     Call it last in a transaction: it locks the conversation's row (lock order: action, documents, number sequence,
     conversation, head of the audit chain).
     """
+    parts, params = [NUMBER], [len(rows), conversation_id, current_tenant()]
+    for back, row in enumerate(reversed(rows)):
+        table = row._meta.db_table
+        place = ", position = own.seq - %s" if isinstance(row, Message) and not row.position else ""
+        parts.append(f"row{back} AS (UPDATE {table} SET seq = own.seq - %s{place} FROM own WHERE id = %s)")  # noqa: S608
+        params += [back, back, row.pk] if place else [back, row.pk]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp()"
-            " WHERE id = %s RETURNING seq",
-            [len(rows), conversation_id],
-        )
+        cursor.execute(f"WITH {', '.join(parts)} SELECT seq FROM own", params)  # noqa: S608 (names of our own tables)
         (last,) = cursor.fetchone()
     for seq, row in enumerate(rows, start=last - len(rows) + 1):
         kind = _kind(row)
         row.seq = seq
-        fields = {"seq": seq}
         if isinstance(row, Message) and not row.position:
-            row.position = fields["position"] = seq
-        type(row).objects.filter(pk=row.pk).update(**fields)
+            row.position = seq
         bus.publish_on_commit(conversation_id, kind, seq, row=row.pk)
 
 

@@ -5,23 +5,33 @@ chain. They are `NO KEY` locks: a row that refers to the turn (a message, a call
 """
 
 import uuid
+from functools import cache, partial
 
 from django.db import connection, models
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from assistant.events import announce
 from assistant.models import FINAL, Conversation, Message, PendingAction, Status, Turn
 from ledger import jobs
 from ledger.company_settings import current_settings
-from ledger.models import Due
-from ledger.tenancy import current_tenant
+from ledger.compiled import Compiled, Slot, an_id
+from ledger.tenancy import current_tenant, new_id
 
 KIND = "turn"
 CHANNEL = "aval_turns"
 STOP = "stop"
 """The word before a turn's id in a notification that asks its runner to stop it."""
 SETTLED = (*FINAL, Status.IN_DOUBT, Status.AWAITING_SECOND)
+PROMISE = """
+    WITH promised AS (
+         INSERT INTO ledger_due (id, kind, object_id, tenant_id, run_at, tries) VALUES (%s, %s, %s, %s, now(), 0)
+    ON CONFLICT (kind, object_id) DO UPDATE
+            SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease, tries = EXCLUDED.tries)
+  SELECT pg_notify(%s, '')
+"""
+CONVERSATION = Compiled(lambda: Conversation.objects.select_for_update(no_key=True).filter(pk=an_id()))
+NEWEST = Compiled(lambda: Turn.objects.filter(conversation_id=an_id("conversation")).order_by("-ordinal")[:1])
+WAITING = Compiled(lambda: waiting_messages(an_id("conversation")).select_related("author").order_by("position"))
 BUSY = (Turn.Status.QUEUED, Turn.Status.RUNNING)
 
 
@@ -33,13 +43,8 @@ def notify(word: str = "") -> None:
 
 def queue(turn: Turn) -> None:
     """Promise the turn to the runners and wake them, in this transaction."""
-    Due.objects.bulk_create(
-        [Due(kind=KIND, object_id=turn.pk, tenant_id=current_tenant(), run_at=Now())],
-        update_conflicts=True,
-        unique_fields=["kind", "object_id"],
-        update_fields=["run_at", "lease", "tries"],
-    )
-    notify()
+    with connection.cursor() as cursor:
+        cursor.execute(PROMISE, [new_id(), KIND, turn.pk, current_tenant(), CHANNEL])
 
 
 def ask_to_stop(turn: Turn) -> None:
@@ -53,15 +58,18 @@ def hold(turn_id: uuid.UUID, *also: str) -> Turn:
 
     One statement: PostgreSQL takes the locks of a row in the order in which FOR UPDATE names the tables.
     """
-    locked = Turn.objects.select_for_update(of=("conversation", "self"), no_key=True)
-    held: Turn = locked.select_related("conversation", *also).get(pk=turn_id)
-    return held
+    return _held(also).one(pk=turn_id)
+
+
+@cache
+def _held(also: tuple[str, ...]) -> Compiled[Turn]:
+    locked = partial(Turn.objects.select_for_update, of=("conversation", "self"), no_key=True)
+    return Compiled(lambda: locked().select_related("conversation", *also).filter(pk=an_id()))
 
 
 def hold_conversation(conversation_id: uuid.UUID) -> Conversation:
     """Lock a conversation: nothing of it changes until the transaction ends. Raises Conversation.DoesNotExist."""
-    held: Conversation = Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
-    return held
+    return CONVERSATION.one(pk=conversation_id)
 
 
 def start(conversation_id: uuid.UUID, *, after: Turn | None, messages: list[Message]) -> Turn:
@@ -86,7 +94,7 @@ def start(conversation_id: uuid.UUID, *, after: Turn | None, messages: list[Mess
 
 def newest(conversation_id: uuid.UUID) -> Turn | None:
     """The conversation's last turn: the only one that can be queued or running."""
-    return Turn.objects.filter(conversation_id=conversation_id).order_by("-ordinal").first()
+    return NEWEST.first(conversation=conversation_id)
 
 
 def open_cards(turn: Turn) -> bool:
@@ -131,13 +139,13 @@ def start_waiting_messages(conversation_id: uuid.UUID) -> Turn | None:
 
     The caller holds the conversation, so that nobody else begins a turn meanwhile.
     """
-    waiting = list(waiting_messages(conversation_id).select_related("author").order_by("position"))
+    waiting = WAITING.all(conversation=conversation_id)
     last = newest(conversation_id) if waiting else None
     if not waiting or (last is not None and last.status in BUSY):
         return None
     return start(conversation_id, after=last, messages=waiting)
 
 
-def waiting_messages(conversation_id: uuid.UUID) -> models.QuerySet[Message]:
+def waiting_messages(conversation_id: uuid.UUID | Slot) -> models.QuerySet[Message]:
     """What people wrote that no turn has taken up yet."""
     return Message.objects.filter(conversation_id=conversation_id, turn=None, silent=False, role=Message.Role.USER)

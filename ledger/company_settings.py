@@ -3,14 +3,18 @@
 A document keeps the version it was computed with, so a later change of tax or rounding never touches it.
 """
 
+import json
 import re
+import uuid
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, EmailStr, Field
 
 from ledger.cents import Rounding
+from ledger.compiled import Compiled
 from ledger.models.company import SettingsVersion
 from ledger.models.people import Membership, Role
 from ledger.money import TaxMode, TaxRounding
@@ -81,7 +85,16 @@ class Current(NamedTuple):
     values: CompanySettings
 
 
+NEWEST = Compiled(lambda: SettingsVersion.objects.order_by("-number")[:1])
+
+
 def current_settings() -> Current:
     """The settings of the company in scope. Raises SettingsVersion.DoesNotExist where there are none."""
-    version = SettingsVersion.objects.latest("number")
-    return Current(version, CompanySettings.model_validate(version.values))
+    version = NEWEST.one()
+    return Current(version, _read(version.pk, json.dumps(version.values)))
+
+
+@lru_cache(maxsize=512)
+def _read(version_id: uuid.UUID, values: str) -> CompanySettings:
+    """A version is never changed, and reading one takes a millisecond."""
+    return CompanySettings.model_validate(json.loads(values))

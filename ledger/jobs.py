@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
@@ -63,7 +63,8 @@ def later(kind: str, object_id: uuid.UUID, *, at: datetime | Combinable | None =
 
 def forget(kind: str, object_id: uuid.UUID) -> None:
     """Take a promise back: there is nothing left to do."""
-    Due.objects.filter(kind=kind, object_id=object_id).delete()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM ledger_due WHERE kind = %s AND object_id = %s", [kind, object_id])
 
 
 def _wake(kind: str, object_id: uuid.UUID, tenant_id: uuid.UUID) -> None:

@@ -10,14 +10,19 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone, translation
 
 from ledger import audit, tenancy
+from ledger.compiled import Compiled, an_id
 from ledger.models import Access, Company, Membership, Via
 
 SESSION_COMPANY = "company"
+OPEN_TO = Compiled(
+    lambda: Access.objects.filter(user_id=an_id("user")).order_by("id").values_list("tenant_id", flat=True)
+)
+MEMBER = Compiled(lambda: Membership.objects.select_related("tenant").filter(user_id=an_id("user"), active=True))
 
 
 def companies_of(user_id: uuid.UUID) -> list[uuid.UUID]:
     """The companies that a person may enter, oldest access first."""
-    return list(Access.objects.filter(user_id=user_id).order_by("id").values_list("tenant_id", flat=True))
+    return OPEN_TO.all(user=user_id)
 
 
 def chosen_company(request: HttpRequest) -> uuid.UUID | None:
@@ -27,6 +32,11 @@ def chosen_company(request: HttpRequest) -> uuid.UUID | None:
     open_to = companies_of(request.user.pk)
     wish = request.session.get(SESSION_COMPANY)
     return next((c for c in open_to if str(c) == wish), open_to[0] if open_to else None)
+
+
+def member_of(user_id: uuid.UUID) -> Membership | None:
+    """The person's active membership in the company in scope, with the company."""
+    return MEMBER.first(user=user_id)
 
 
 class TenantMiddleware:
@@ -59,10 +69,11 @@ class TenantMiddleware:
             audit.entering(Via.WEB, request.META.get("REMOTE_ADDR", "")),
             tenancy.tenant(company_id),
         ):
-            request.company = Company.objects.get(pk=company_id)
-            request.member = Membership.objects.filter(user_id=request.user.pk, active=True).first()
+            request.member = member_of(request.user.pk)
             if request.member is None:
+                request.company = Company.objects.get(pk=company_id)
                 return None
+            request.company = request.member.tenant
             request.member.user = request.user
             zone = request.member.timezone or request.company.timezone
             with timezone.override(zoneinfo.ZoneInfo(zone)), translation.override(request.user.language):

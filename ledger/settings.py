@@ -233,6 +233,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+SESSION_ENGINE = "ledger.sessions"
+AUTHENTICATION_BACKENDS = ["ledger.sessions.Backend"]
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/c/"
 LOGOUT_REDIRECT_URL = "/login/"

@@ -19,7 +19,11 @@ from assistant import turns
 from assistant.gate.outcome import Clock
 from assistant.models import Turn
 from ledger import audit, tenancy
+from ledger.compiled import Compiled, an_id
 from ledger.models import Company, Membership, Via
+
+PEOPLE = ("member__user", "member__tenant")
+TURN = Compiled(lambda: Turn.objects.select_related(*PEOPLE).filter(pk=an_id()))
 
 
 class ClaimLost(Exception):
@@ -50,15 +54,13 @@ class Claimed:
             ClaimLost: another runner has the turn, or it is over.
             StopRequested: its person stopped it.
         """
-        people = ("member__user", "member__tenant")
         with audit.entering(Via.AGENT, f"turn:{self.turn_id}"), tenancy.tenant(self.tenant_id):
             if held:
-                turn = turns.hold(self.turn_id, *people)
+                turn = turns.hold(self.turn_id, *PEOPLE)
                 check(turn, self.token, even_if_stopped=even_if_stopped)
             else:
-                turn = Turn.objects.select_related(*people).get(pk=self.turn_id)
-            scope = Scope(self, turn)
-            with translation.override(scope.language), timezone.override(zoneinfo.ZoneInfo(scope.zone)):
+                turn = TURN.one(pk=self.turn_id)
+            with Scope(self, turn).entered() as scope:
                 yield scope
 
 
@@ -85,6 +87,12 @@ class Scope:
     @property
     def zone(self) -> str:
         return self.member.timezone or self.company.timezone
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator["Scope"]:
+        """In the member's language and time zone."""
+        with translation.override(self.language), timezone.override(zoneinfo.ZoneInfo(self.zone)):
+            yield self
 
     def hold(self) -> Turn:
         """Lock conversation and turn until the commit; raises as `Claimed.scope` does."""

@@ -10,23 +10,31 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce
+from django.db.models import F
 
 from assistant import turns
-from assistant.agent import ends, history
-from assistant.agent.claimed import Claimed, lease, lease_end
+from assistant.agent import ends, history, steps
+from assistant.agent.claimed import PEOPLE, Claimed, Scope, lease, lease_end
 from assistant.agent.lines import Line
 from assistant.gate.outcome import Clock
 from assistant.models import Message, ToolCall, Turn
-from ledger import jobs, tenancy
-from ledger.models import Due
+from ledger import audit, jobs, tenancy
+from ledger.models import Due, Via
+from ledger.tenancy import current_tenant
 
 log = logging.getLogger(__name__)
 
 MOST_TAKEOVERS = 3
 """After more of them the turn is given up (fault matrix, row 20)."""
 
+TAKE = """
+    UPDATE assistant_turn
+       SET status = 'running', claim = %s, lease_until = clock_timestamp() + %s * interval '1 second',
+           started_at = coalesce(started_at, clock_timestamp())
+     WHERE id = %s AND tenant_id = %s
+       AND (status = 'queued' OR (status = 'running' AND lease_until <= clock_timestamp()))
+ RETURNING started_at, lease_until
+"""
 PICK = """
     UPDATE ledger_due SET lease = clock_timestamp() + %s * interval '1 second'
      WHERE id IN (
@@ -46,28 +54,46 @@ def pick(most: int) -> list[tuple[uuid.UUID, uuid.UUID]]:
 
 def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
     """Take the turn, if it is queued or its runner is silent; else say when to look again. One transaction."""
-    token = uuid.uuid4()
     with tenancy.tenant(tenant_id):
-        try:
-            turn = turns.hold(turn_id)
-        except Turn.DoesNotExist:
-            jobs.forget(turns.KIND, turn_id)
+        held = _claim(turn_id)
+        return held[0] if held else None
+
+
+def claim_and_begin(
+    tenant_id: uuid.UUID, turn_id: uuid.UUID, *, developer: bool, window: history.Window
+) -> tuple[Claimed, steps.Step] | None:
+    """Take the turn and find its first step, in one transaction.
+
+    If the step cannot be found nothing is claimed; `claim` alone then counts whose fault that may be.
+    """
+    with audit.entering(Via.AGENT, f"turn:{turn_id}"), tenancy.tenant(tenant_id):
+        held = _claim(turn_id)
+        if held is None:
             return None
-        free = Q(status=Turn.Status.QUEUED) | Q(status=Turn.Status.RUNNING, lease_until__lte=Clock())
-        taken = Turn.objects.filter(free, pk=turn_id).update(
-            status=Turn.Status.RUNNING,
-            claim=token,
-            lease_until=lease_end(),
-            started_at=Coalesce("started_at", Clock()),
-        )
-        if not taken:
-            _look_later(turn)
-            return None
-        silent = turn.status == Turn.Status.RUNNING
-        turn.status, turn.claim = Turn.Status.RUNNING, token
-        if silent and not _take_over(turn):
-            return None
-        return Claimed(tenant_id, turn.conversation_id, turn_id, token)
+        with Scope(*held).entered() as scope:
+            return held[0], steps.find_step(scope, developer=developer, window=window)
+
+
+def _claim(turn_id: uuid.UUID) -> tuple[Claimed, Turn] | None:
+    """The turn, locked and now this runner's by a token of its own."""
+    token, tenant_id = uuid.uuid4(), current_tenant()
+    try:
+        turn = turns.hold(turn_id, *PEOPLE)
+    except Turn.DoesNotExist:
+        jobs.forget(turns.KIND, turn_id)
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [token, settings.AVAL_LEASE_SECONDS, turn_id, tenant_id])
+        row = cursor.fetchone()
+    if row is None:
+        _look_later(turn)
+        return None
+    silent = turn.status == Turn.Status.RUNNING
+    turn.status, turn.claim = Turn.Status.RUNNING, token
+    turn.started_at, turn.lease_until = row
+    if silent and not _take_over(turn):
+        return None
+    return Claimed(tenant_id, turn.conversation_id, turn_id, token), turn
 
 
 def _look_later(turn: Turn) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from assistant.agent import results
 from assistant.models import Message, ToolCall, Turn
+from ledger.compiled import Compiled, Slot, a_number, an_id
 
 RECORD: Final = "[record]"
 _HIDDEN: Final = r"[\s\u200b-\u200f\u2060\ufeff]*"
@@ -51,7 +52,7 @@ Row = Any
 """A row of the columns below, by name: whole models with their joins take ten times as long."""
 SAID: Final = (
     "pk",
-    "turn_id",
+    "turn__ordinal",
     "role",
     "text",
     "code",
@@ -63,6 +64,30 @@ SAID: Final = (
     "action__superseded_by__summary",
 )
 MADE: Final = ("message_id", "call_id", "name", "arguments", "result")
+TOLD: Final = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.RECORD)
+"""Cards, receipts and lines are no part of it (T45)."""
+
+
+def _of_turns() -> dict[str, Slot]:
+    """A conversation's turns after one ordinal and up to another: they are numbered without gaps."""
+    return {
+        "turn__conversation_id": an_id("conversation"),
+        "turn__ordinal__gt": a_number("after"),
+        "turn__ordinal__lte": a_number("last"),
+    }
+
+
+NEWEST = Compiled(lambda: Turn.objects.filter(conversation_id=an_id("conversation")).order_by("-ordinal")[:1])
+MESSAGES: Compiled[Row] = Compiled(
+    lambda: (
+        Message.objects.filter(**_of_turns(), role__in=TOLD, silent=False, open=False)
+        .order_by("position")
+        .values_list(*SAID, named=True)
+    )
+)
+CALLS: Compiled[Row] = Compiled(
+    lambda: ToolCall.objects.filter(**_of_turns()).order_by("index").values_list(*MADE, named=True)
+)
 
 
 @dataclass(frozen=True)
@@ -89,26 +114,25 @@ def messages(conversation_id: uuid.UUID, *, developer: bool = True) -> list[dict
 def read(
     conversation_id: uuid.UUID, *, now: Turn | None = None, developer: bool = True, window: Window | None = None
 ) -> History:
-    """The newest turns up to `now`, the one that is running. Three queries, however long the conversation is.
+    """The newest turns up to `now`, the one that is running. Two queries, however long the conversation is.
 
     A reply of `now` that was cut off is left out: the model says it again.
     """
     window = window or Window()
-    found = Turn.objects.filter(conversation_id=conversation_id)
-    if now is not None:
-        found = found.filter(ordinal__lte=now.ordinal)
-    newest = list(found.order_by("-ordinal").values_list("pk", flat=True)[: window.turns + 1])
-    turns = newest[: window.turns]
-    said: dict[uuid.UUID, list[Row]] = defaultdict(list)
-    for message in _messages_of(turns):
-        said[message.turn_id].append(message)
+    newest = now or NEWEST.first(conversation=conversation_id)
+    last = newest.ordinal if newest else 0
+    turns = {"conversation": conversation_id, "after": last - window.turns, "last": last}
+    said: dict[int, list[Row]] = defaultdict(list)
+    for message in MESSAGES.all(**turns):
+        said[message.turn__ordinal].append(message)
     calls: dict[uuid.UUID, list[Row]] = defaultdict(list)
-    for call in ToolCall.objects.filter(turn_id__in=turns).order_by("index").values_list(*MADE, named=True):
-        calls[call.message_id].append(call)
+    if any(message.role == Message.Role.ASSISTANT for told in said.values() for message in told):
+        for call in CALLS.all(**turns):
+            calls[call.message_id].append(call)
     blocks: list[list[dict[str, Any]]] = []
     room = window.characters
-    for turn_id in turns:
-        block = list(_turn(said[turn_id], calls, developer, running=now is not None and turn_id == now.pk))
+    for ordinal in range(last, max(last - window.turns, 0), -1):
+        block = list(_turn(said[ordinal], calls, developer, running=now is not None and ordinal == now.ordinal))
         size = sum(map(_size, block))
         if blocks and size > room:
             return History(_joined(blocks), cut=True)
@@ -116,14 +140,7 @@ def read(
             size = _slim(block, room)
         blocks.append(block)
         room -= size
-    return History(_joined(blocks), cut=len(newest) > len(turns))
-
-
-def _messages_of(turns: list[uuid.UUID]) -> Iterable[Row]:
-    """What was said and recorded in these turns. Cards, receipts and lines are no part of it (T45)."""
-    told = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.RECORD)
-    rows = Message.objects.filter(turn_id__in=turns, role__in=told, silent=False, open=False)
-    return rows.order_by("position").values_list(*SAID, named=True)
+    return History(_joined(blocks), cut=last > window.turns)
 
 
 def _joined(blocks: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:

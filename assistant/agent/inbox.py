@@ -15,6 +15,7 @@ from assistant.gate import closing, stopping
 from assistant.gate.outcome import Clock
 from assistant.models import Conversation, Message, PendingAction, Status, Turn
 from ledger import audit, permissions
+from ledger.compiled import Compiled, an_id
 from ledger.errors import DomainError, NotFound
 from ledger.models import Membership
 from ledger.text import clean_block
@@ -24,6 +25,19 @@ LONGEST = 8_000
 MOST_WAITING = 20
 """Messages that may wait for a running turn."""
 TITLE = 60
+
+
+OWN = Compiled(lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")))
+PENDING = Compiled(
+    lambda: PendingAction.objects.filter(conversation=an_id("conversation"), status=Status.PENDING).values("pk")[:1]
+)
+FOR_A_CARD = Compiled(
+    lambda: (
+        Turn.objects.select_for_update(no_key=True)
+        .filter(conversation=an_id("conversation"), status=Turn.Status.WAITING)
+        .order_by("ordinal")
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ def new_conversation(*, by: Membership) -> Conversation:
 
 def own_conversation(conversation_id: uuid.UUID, by: Membership) -> Conversation:
     """The conversation, if it is this member's; anybody else's answers as one that does not exist (R4)."""
-    conversation: Conversation | None = Conversation.objects.filter(pk=conversation_id, starter=by).first()
+    conversation = OWN.first(pk=conversation_id, starter=by.pk)
     if conversation is None:
         raise NotFound(_("There is no such conversation."))
     return conversation
@@ -97,8 +111,8 @@ def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: 
         if before is None:
             raise
         return Posted(before, before.turn, again=True)
-    pending = PendingAction.objects.filter(conversation=conversation, status=Status.PENDING)
-    if pending.exists():
+    if PENDING.first(conversation=conversation.pk) is not None:
+        pending = PendingAction.objects.filter(conversation=conversation, status=Status.PENDING)
         cards = list(pending.filter(expires_at__gt=Clock()).only("summary").order_by("pk"))
         if cards and bare_yes.is_nearly(text):
             return _point_to_cards(conversation, message, cards)
@@ -151,9 +165,8 @@ def _take_up(conversation: Conversation) -> Turn | None:
 
     None where a turn is busy: the message waits for its end.
     """
-    waiting = Turn.objects.select_for_update(no_key=True).filter(conversation=conversation, status=Turn.Status.WAITING)
     begun = None
-    for turn in waiting.order_by("ordinal"):
+    for turn in FOR_A_CARD.all(conversation=conversation.pk):
         begun = turns.finish(turn, Turn.Status.DONE) or begun
     return begun or turns.start_waiting_messages(conversation.pk)
 

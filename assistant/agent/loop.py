@@ -65,6 +65,7 @@ class TurnLoop:
     asking: asyncio.Semaphore
     pace: Callable[[], float]
     signals: Signals = field(default_factory=Signals)
+    first: steps.Step | None = None
     said: str | None = None
     narrowed: int = 0
 
@@ -88,7 +89,7 @@ class TurnLoop:
             await self.database(steps.end_stopped, self.claimed, self.said)
 
     async def _run(self) -> None:
-        step: steps.Step | None = None
+        step = self.first
         while not isinstance(step, Over):
             if self.signals.pause.is_set():
                 raise Draining

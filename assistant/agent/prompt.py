@@ -1,14 +1,14 @@
 """The system prompt: the text of prompts/system.md with the day, the person and the company filled in."""
 
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 from typing import Final
 
 from assistant.agent.history import RECORD
 from ledger import dates
-from ledger.models import Company, Membership
+from ledger.models import Membership
 
 FOLDER: Final = Path(__file__).parent / "prompts"
 DAYS: Final = 14
@@ -30,20 +30,21 @@ def system(member: Membership, *, door: str, cut: bool = False) -> str:
         language=LANGUAGES.get(member.user.language, "English"),
         today=today.isoformat(),
         weekday=f"{today:%A}",
-        calendar=calendar(today, company),
+        calendar=calendar(today, company.locale),
         record=RECORD,
         door=door,
     )
     return text + LEFT_OUT if cut else text
 
 
-def calendar(today: date, company: Company) -> str:
+@lru_cache(maxsize=64)
+def calendar(today: date, locale: str) -> str:
     """What "tomorrow" and "next Friday" mean today: the coming days by name, and the ends of week and month (H12)."""
     rows = []
     for ahead in range(-1, DAYS + 1):
         day = today + timedelta(days=ahead)
         word = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(ahead, "")
-        local = dates.format_date(day, company.locale, "full")
+        local = dates.format_date(day, locale, "full")
         rows.append(f"- {day.isoformat()} · {local}{f' · {word}' if word else ''}")
     month_end = dates.month_after(today.replace(day=1), 1) - timedelta(days=1)
     rows.append(f"- end of this month: {month_end.isoformat()} · in 30 days: {today + timedelta(days=30):%Y-%m-%d}")

@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from assistant import bus, turns
-from assistant.agent import claiming
+from assistant.agent import claiming, history, offered, steps
 from assistant.agent.claimed import Claimed
 from assistant.agent.database import Database
 from assistant.agent.endpoint import RehearsalEndpoint
@@ -25,6 +25,7 @@ from assistant.agent.llm import Model
 from assistant.agent.loop import TurnLoop
 from assistant.agent.model_settings import ModelSettings
 from assistant.agent.speech import FRAME_SECONDS, FRAMES_A_SECOND
+from assistant.tools import registry
 from ledger import jobs
 
 log = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ class Runner:
             asyncio.create_task(self._for_ever(self._pulse, self._until_next_pulse), name="leases"),
             asyncio.create_task(self._for_ever(self._tick, self._until_next_tick), name="clock"),
         ]
+        await self._work(offered.specs, registry.TOOLS)
         log.info("The agent runs turns with %s at %s", model.settings.model, model.settings.base_url)
         try:
             await self._take_turns(model)
@@ -136,10 +138,10 @@ class Runner:
         """Claim one turn and run it to its next rest. What goes wrong here leaves it to the next runner."""
         claimed: Claimed | None = None
         try:
-            claimed = await self._work(claiming.claim, tenant_id, turn_id)
+            claimed, first = await self._claim(model, tenant_id, turn_id)
             if claimed is None:
                 return
-            loop = TurnLoop(claimed, model, self._work, self._tools, self._asking, self._pace)
+            loop = TurnLoop(claimed, model, self._work, self._tools, self._asking, self._pace, first=first)
             self._running[claimed.token] = loop
             if self._going.is_set():
                 loop.signals.pause.set()
@@ -149,6 +151,18 @@ class Runner:
         finally:
             if claimed is not None:
                 self._running.pop(claimed.token, None)
+
+    async def _claim(
+        self, model: Model, tenant_id: uuid.UUID, turn_id: uuid.UUID
+    ) -> tuple[Claimed | None, steps.Step | None]:
+        """The claim and the turn's first step; the claim alone where the step cannot be found at once."""
+        options = {"developer": model.settings.takes_developer, "window": history.Window()}
+        try:
+            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, **options)
+        except Exception:
+            log.exception("Turn %s could not be begun at once", turn_id)
+            return await self._work(claiming.claim, tenant_id, turn_id), None
+        return begun or (None, None)
 
     def _pace(self) -> float:
         """Seconds between two frames of one reply, so that all replies together keep within what the layer carries."""

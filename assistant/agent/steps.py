@@ -19,11 +19,15 @@ from assistant.gate import policy
 from assistant.models import Message, ToolCall, Turn
 from ledger import permissions, tenancy
 from ledger.company_settings import current_settings
+from ledger.compiled import Compiled, an_id
 
 MOST_CALLS: Final = 8
 """Model calls of one turn, those after a resumption included."""
 MOST_UNKNOWN: Final = 3
 """Calls in a row of tools that do not exist, until the turn ends (H42)."""
+
+
+MESSAGE = Compiled(lambda: Message.objects.filter(pk=an_id()))
 
 
 @dataclass(frozen=True)
@@ -55,25 +59,30 @@ Step = Over | RunCalls | Speak
 def next_step(claimed: Claimed, *, developer: bool, window: history.Window) -> Step:
     """Run what is left of the last reply, wait for its cards, or ask the model again: whichever the rows say."""
     with claimed.scope(held=True) as scope:
-        turn = scope.turn
-        last = _last_calls(turn) if turn.calls else []
-        if left := [call for call in last if call.status in ends.UNFINISHED]:
-            calling.show_running(left[0])
-            announce(turn.conversation_id, left[0])
-            return _run_calls(scope, left)
-        if cards := [call.action for call in last if call.action is not None]:
-            own = any(card.turn_id == turn.pk for card in cards)
-            if turns.open_cards(turn):
-                turns.finish(turn, Turn.Status.WAITING)
-                return Over()
-            if not own or not current_settings().values.resume_turns:
-                turns.finish(turn, Turn.Status.DONE)
-                return Over()
-        if obstacle := _obstacle(scope, turn):
-            status = Turn.Status.INTERRUPTED if obstacle == Line.CALL_LIMIT else Turn.Status.FAILED
-            ends.end_with_line(turn, status, obstacle)
+        return find_step(scope, developer=developer, window=window)
+
+
+def find_step(scope: Scope, *, developer: bool, window: history.Window) -> Step:
+    """The next step of a turn that is held, in a scope that is open."""
+    turn = scope.turn
+    last = _last_calls(turn) if turn.calls else []
+    if left := [call for call in last if call.status in ends.UNFINISHED]:
+        calling.show_running(left[0])
+        announce(turn.conversation_id, left[0])
+        return _run_calls(scope, left)
+    if cards := [call.action for call in last if call.action is not None]:
+        own = any(card.turn_id == turn.pk for card in cards)
+        if turns.open_cards(turn):
+            turns.finish(turn, Turn.Status.WAITING)
             return Over()
-        return _begin_reply(scope, turn, developer, window)
+        if not own or not current_settings().values.resume_turns:
+            turns.finish(turn, Turn.Status.DONE)
+            return Over()
+    if obstacle := _obstacle(scope, turn):
+        status = Turn.Status.INTERRUPTED if obstacle == Line.CALL_LIMIT else Turn.Status.FAILED
+        ends.end_with_line(turn, status, obstacle)
+        return Over()
+    return _begin_reply(scope, turn, developer, window)
 
 
 def _last_calls(turn: Turn) -> list[ToolCall]:
@@ -125,7 +134,7 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
     with claimed.scope(held=True) as scope:
         turn = scope.turn
         usage.add(scope.company, tokens=reply.usage.total if reply.usage else 0)
-        message = Message.objects.get(pk=message_id)
+        message = MESSAGE.one(pk=message_id)
         message.text, message.open = reply.text, False
         accused = guard.unfounded(turn, reply.text) if reply.text else []
         if accused:
@@ -133,8 +142,10 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
         message.save(update_fields=["text", "open", "code", "params"])
         tools = offered.to(scope.member)
         calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
-        turn.unknown_tools, turn.tokens = streak, turn.tokens + (reply.usage.total if reply.usage else 0)
-        turn.save(update_fields=["unknown_tools", "tokens"])
+        tokens = turn.tokens + (reply.usage.total if reply.usage else 0)
+        if (streak, tokens) != (turn.unknown_tools, turn.tokens):
+            turn.unknown_tools, turn.tokens = streak, tokens
+            turn.save(update_fields=["unknown_tools", "tokens"])
         left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
         if left:
             calling.show_running(left[0])

@@ -3,10 +3,12 @@
 from datetime import date
 
 from django.db import connection
+from django.db.models import DateField
 
 from assistant.models import DailyUsage
 from ledger import dates
 from ledger.company_settings import current_settings
+from ledger.compiled import Compiled, Slot
 from ledger.models import Company
 from ledger.tenancy import current_tenant, new_id
 
@@ -16,6 +18,9 @@ ADD = """
     ON CONFLICT (tenant_id, day) DO UPDATE
             SET calls = usage.calls + EXCLUDED.calls, tokens = usage.tokens + EXCLUDED.tokens
 """
+
+
+SPENT = Compiled(lambda: DailyUsage.objects.filter(day=Slot("day", DateField())).values_list("tokens", flat=True))
 
 
 def day_of(company: Company) -> date:
@@ -31,5 +36,5 @@ def add(company: Company, *, tokens: int, calls: int = 1) -> None:
 
 def used_up(company: Company) -> bool:
     """Whether the day's tokens are spent."""
-    spent = DailyUsage.objects.filter(day=day_of(company)).values_list("tokens", flat=True).first() or 0
+    spent = SPENT.first(day=day_of(company)) or 0
     return spent >= current_settings().values.daily_token_budget

@@ -60,20 +60,19 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
     htmx gets the bubble: 200, or 202 when it waits for a running answer; 422 with a sentence. A program gets the
     message, with the same numbers. A plain form gets 303.
     """
-    conversation = own_conversation(request, conversation_id)
     try:
         text, key = _typed(request)
-        before = conversation.seq
-        posted = inbox.post_message(conversation.pk, by=request.member, text=text, key=key, door=Via.WEB)
+        posted = inbox.post_message(conversation_id, by=request.member, text=text, key=key, door=Via.WEB)
+    except NotFound:
+        raise Http404 from None
     except DomainError as error:
-        return _not_taken(request, conversation, error)
+        return _not_taken(request, own_conversation(request, conversation_id), error)
     status = 200 if posted.turn or posted.line else 202
     if wants_json(request):
         return _taken(posted, status)
     if not request.htmx:
-        return see_other("chat:conversation", conversation.pk)
-    conversation.refresh_from_db()
-    parts = _since(request, conversation, before)
+        return see_other("chat:conversation", conversation_id)
+    parts = _changed(request, posted)
     fresh = render_to_string("chat/key.html", {"key": new_id()})
     parts += format_html('<hx-partial hx-target="#message-key" hx-swap="outerHTML">{}</hx-partial>', SafeString(fresh))
     return HttpResponse(parts, status=status)
@@ -185,9 +184,12 @@ def _not_taken(request: MemberRequest, conversation: Conversation, error: Domain
     return HttpResponse(html, status=422)
 
 
-def _since(request: MemberRequest, conversation: Conversation, seq: int) -> SafeString:
+def _changed(request: MemberRequest, posted: inbox.Posted) -> SafeString:
     """What this post changed, as the stream would send it: the page shows it without waiting for the stream."""
-    fresh = frames.of_changes(conversation, request.member, seq)
+    if posted.turn is not None and not posted.again:
+        return frames.begun(posted.message, posted.turn)
+    conversation = own_conversation(request, posted.message.conversation_id)
+    fresh = frames.of_changes(conversation, request.member, posted.message.seq - 1)
     return frames.joined(frame.html for frame in fresh if frame.event in ("message", "turn"))
 
 

@@ -16,6 +16,7 @@ A partial's swap "place" (static/js/app.js) puts an element where the one with i
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Exists, OuterRef
 from django.template.loader import render_to_string
@@ -24,14 +25,23 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from assistant.doors import sidebar, thread
-from assistant.doors.items import Item, Section, State
+from assistant.doors.items import Item, Section, State, bubble, state_item
 from assistant.doors.markdown import plain
 from assistant.doors.reading import Viewer
 from assistant.doors.shapes import Card
 from assistant.models import OPEN, Conversation, Message, PendingAction, Turn
 from ledger import permissions
+from ledger.compiled import Compiled, an_id
 from ledger.models import Membership
 
+CONVERSATION = Compiled(lambda: Conversation.objects.filter(pk=an_id()))
+BEING_WRITTEN: Compiled[Any] = Compiled(
+    lambda: (
+        Message.objects.filter(conversation=an_id("conversation"), open=True)
+        .order_by("position")
+        .values_list("pk", "text", named=True)
+    )
+)
 PROBLEMS = (Turn.Status.FAILED, Turn.Status.INTERRUPTED)
 
 
@@ -71,7 +81,7 @@ class Chip:
 
 def find(conversation_id: uuid.UUID, reader: Membership) -> Conversation | None:
     """The conversation, if it is this member's, or an owner's to read (settled question 17)."""
-    found = Conversation.objects.filter(pk=conversation_id).first()
+    found = CONVERSATION.first(pk=conversation_id)
     if found is None or found.starter_id == reader.pk:
         return found
     return found if permissions.allowed(reader, "read_all_conversations") else None
@@ -85,7 +95,7 @@ def changes(viewer: Viewer, conversation_id: uuid.UUID, after: int) -> Batch | N
             return None
         after = after if after <= conversation.seq else 0
         made = of_changes(conversation, reader, after) if conversation.seq > after else []
-        opened = Message.objects.filter(conversation=conversation, open=True).order_by("position")
+        opened = BEING_WRITTEN.all(conversation=conversation.pk)
         return Batch(conversation.seq, tuple(made), tuple(OpenMessage(m.pk, m.text) for m in opened))
 
 
@@ -97,6 +107,14 @@ def of_changes(conversation: Conversation, reader: Membership, after: int) -> li
         if item.seq <= conversation.seq
         for frame in _frames(conversation, reader, section, item)
     ]
+
+
+def begun(message: Message, turn: Turn) -> SafeString:
+    """A message that has just begun a turn, from the rows in hand."""
+    section = Section(f"turn-{turn.pk}", 2 * turn.ordinal)
+    asked, state = bubble(message), state_item(turn)
+    section.items += [asked, state]
+    return joined([place(section, asked), *(frame.html for frame in _turn(section, state, state.of))])
 
 
 def chip(conversation: Conversation, reader: Membership) -> Chip:

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare
 
 from ledger import tenancy
-from ledger.middleware import chosen_company, companies_of
-from ledger.models import Company, Membership, User
+from ledger.compiled import Compiled, an_id
+from ledger.middleware import chosen_company, companies_of, member_of
+from ledger.models import Membership, User
+from ledger.sessions import SessionStore
 
 Answer = TypeVar("Answer")
+MEMBER = Compiled(lambda: Membership.objects.select_related("tenant").filter(pk=an_id()))
 READERS = 8
 _readers = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="stream-read")
 
@@ -44,7 +46,7 @@ class Viewer:
             translation.override(self.language),
             timezone.override(zoneinfo.ZoneInfo(self.zone)),
         ):
-            yield Membership.objects.get(pk=self.member_id)
+            yield MEMBER.one(pk=self.member_id)
 
 
 async def in_thread(read: Callable[..., Answer], *args: object) -> Answer:
@@ -66,8 +68,7 @@ def viewer_of(request: HttpRequest) -> Viewer | None:
     if company_id is None or request.session.session_key is None or not user.is_authenticated:
         return None
     with tenancy.tenant(company_id):
-        member = Membership.objects.filter(user_id=user.pk, active=True).first()
-        company = Company.objects.get(pk=company_id)
+        member = member_of(user.pk)
     if member is None:
         return None
     return Viewer(
@@ -76,7 +77,7 @@ def viewer_of(request: HttpRequest) -> Viewer | None:
         tenant_id=company_id,
         session_key=request.session.session_key,
         language=user.language,
-        zone=member.timezone or company.timezone,
+        zone=member.timezone or member.tenant.timezone,
     )
 
 

@@ -15,6 +15,7 @@ from assistant.doors import cards
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
 from assistant.gate import reversing
 from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
+from ledger.compiled import Compiled, a_number, an_id, some_ids
 from ledger.models import Membership
 
 TURNS_ON_A_PAGE = 30
@@ -67,32 +68,50 @@ QUICK = frozenset({"user", "assistant", "turn"})
 def _news(conversation: Conversation, after: int) -> list[News]:
     """Every row that changed after a seq, in one query."""
 
-    def rows(queryset: QuerySet[Any], kind: Expression | F, turn: str) -> QuerySet[Any]:
-        return queryset.filter(seq__gt=after).annotate(kind=kind).values_list("kind", "pk", turn)
+    return [News(*row) for row in NEWS.all(conversation=conversation.pk, after=after)]
 
-    messages = rows(Message.objects.filter(conversation=conversation), F("role"), "turn_id")
-    turns = rows(Turn.objects.filter(conversation=conversation), Value("turn"), "pk")
-    calls = rows(ToolCall.objects.filter(turn__conversation=conversation), Value("call"), "turn_id")
-    actions = rows(PendingAction.objects.filter(conversation=conversation), Value("action"), "turn_id")
-    return [News(*row) for row in messages.union(turns, calls, actions, all=True)]
+
+def _all_news() -> QuerySet[Any]:
+    own = an_id("conversation")
+
+    def rows(queryset: QuerySet[Any], kind: Expression | F, turn: str) -> QuerySet[Any]:
+        return queryset.filter(seq__gt=a_number("after")).annotate(kind=kind).values_list("kind", "pk", turn)
+
+    messages = rows(Message.objects.filter(conversation=own), F("role"), "turn_id")
+    turns = rows(Turn.objects.filter(conversation=own), Value("turn"), "pk")
+    calls = rows(ToolCall.objects.filter(turn__conversation=own), Value("call"), "turn_id")
+    actions = rows(PendingAction.objects.filter(conversation=own), Value("action"), "turn_id")
+    return messages.union(turns, calls, actions, all=True)
+
+
+NEWS = Compiled(_all_news)
 
 
 def _spoken(news: Sequence[News], turn_ids: Collection[uuid.UUID]) -> list[Section]:
     """Sections with the messages and turns that changed, and what a turn took up that waited for it."""
-    turns = {turn.pk: turn for turn in Turn.objects.filter(pk__in=turn_ids)}
-    begun = [pk for pk, turn in turns.items() if turn.status == Turn.Status.QUEUED]
-    changed_ones = Q(pk__in=[one.pk for one in news if one.kind != "turn"])
-    taken_up = Q(turn__in=begun, role=Message.Role.USER)
-    messages = Message.objects.filter(changed_ones | taken_up, turn__in=turn_ids).select_related("author")
-    asked = Message.objects.filter(turn__in=turn_ids, role=Message.Role.USER, silent=False)
-    begins = dict(asked.values_list("turn").annotate(last=Max("position")))
+    turns = {turn.pk: turn for turn in TURNS.all(turns=list(turn_ids))}
+    fresh = {one.pk for one in news if one.kind != "turn"}
+    begins: dict[uuid.UUID, int] = {}
     made = {pk: Section(f"turn-{pk}", 2 * turn.ordinal) for pk, turn in turns.items()}
-    for message in messages.order_by("position"):
-        if message.turn_id is not None:
+    for message in SPOKEN.all(turns=list(turn_ids), fresh=list(fresh)):
+        asked = message.role == Message.Role.USER
+        if asked and not message.silent:
+            begins[message.turn_id] = message.position
+        if message.pk in fresh or (asked and turns[message.turn_id].status == Turn.Status.QUEUED):
             made[message.turn_id].items.append(bubble(message))
     for pk, turn in turns.items():
         made[pk].items += [who_item(turn, begins.get(pk, 0)), state_item(turn)]
     return list(made.values())
+
+
+TURNS = Compiled(lambda: Turn.objects.filter(pk=some_ids("turns")))
+SPOKEN: Compiled[Any] = Compiled(
+    lambda: (
+        Message.objects.filter(Q(pk=some_ids("fresh")) | Q(role=Message.Role.USER), turn=some_ids("turns"))
+        .select_related("author")
+        .order_by("position")
+    )
+)
 
 
 def sections(

@@ -10,6 +10,7 @@ from assistant.tools.effects import Effect, Level, level_of
 from assistant.tools.registry import Prepared, Tool
 from ledger import permissions
 from ledger.company_settings import CompanySettings
+from ledger.compiled import Compiled
 from ledger.errors import DomainError, NotAllowed
 from ledger.models import Membership, Suspension
 
@@ -40,8 +41,11 @@ class Verdict:
     routed: bool
 
 
+PAUSED = Compiled(lambda: Suspension.objects.filter(ended_at=None).values_list("pk", flat=True)[:1])
+
+
 def agent_paused() -> bool:
-    return Suspension.objects.filter(ended_at=None).exists()
+    return PAUSED.first() is not None
 
 
 def may_decide(member: Membership, made: Tool, level: int) -> bool:

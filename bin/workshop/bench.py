@@ -13,6 +13,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -20,6 +21,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
@@ -46,6 +48,22 @@ from tests.support.signing_in import signed_in
 
 TURNS, CLICKS = 20, 30
 QUESTION = "hello"
+CHARACTERS = re.compile(r'data-chars="(\d+)"')
+"""In a frame of an answer that is being written: how many characters it has."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """The running processes: the web's address, the model's, the file of counted queries, and who they are."""
+
+    web: str
+    endpoint: str
+    counter: Path
+    pids: dict[str, int]
+
+    def cpu(self) -> dict[str, float]:
+        """Seconds of processor time that each has used."""
+        return {name: sum(os_times(pid)) for name, pid in self.pids.items()}
 
 
 def main() -> int:
@@ -57,9 +75,9 @@ def main() -> int:
             if redis := os.environ.get("AVAL_BENCH_REDIS", ""):
                 layers.append(("redis", {"REDIS_URL": redis}))
             for name, engine in layers:
-                with running(folder, engine) as (web, model, counter):
+                with running(folder, engine) as product:
                     print(f"\n{name} engines, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-                    asyncio.run(measure(web, model, counter))
+                    asyncio.run(measure(product))
         finally:
             connection.close()
             database.drop()
@@ -67,7 +85,7 @@ def main() -> int:
 
 
 @contextmanager
-def running(folder: str, engine: dict[str, str]) -> Iterator[tuple[str, str, Path]]:
+def running(folder: str, engine: dict[str, str]) -> Iterator[Product]:
     """The three processes and a rehearsal model of their own, with queries counted into a file."""
     counter = Path(folder) / f"queries-{uuid.uuid4().hex[:6]}"
     own = Processes(os.environ["DATABASE_URL"], Path(folder))
@@ -82,46 +100,58 @@ def running(folder: str, engine: dict[str, str]) -> Iterator[tuple[str, str, Pat
             "OPENAI_API_KEY": "bench",
             "OPENAI_MODEL": "rehearsal",
         }
-        own.agent(**shared)
-        own.worker(**shared)
-        yield own.web(**shared).url, endpoint, counter
+        agent, worker, web = own.agent(**shared), own.worker(**shared), own.web(**shared)
+        pids = {"web": web.popen.pid, "agent": agent.popen.pid, "model": model.popen.pid}
+        yield Product(web.url, endpoint, counter, pids)
     finally:
         own.stop()
 
 
-async def measure(web: str, endpoint: str, counter: Path) -> None:
+async def measure(product: Product) -> None:
     office = await asyncio.to_thread(lone_ridge)
-    await turns(web, endpoint, office, rounds=1)
-    floor, product = await turns(web, endpoint, office, rounds=3)
-    own = [seconds - statistics.median(floor) for seconds in product]
+    await turns(product, office, rounds=2)
+    before = product.cpu()
+    floor, through = await turns(product, office, rounds=5)
+    spent = {name: 1000 * (seconds - before[name]) / len(through) for name, seconds in product.cpu().items()}
     line("model's own first token (floor)", floor)
+    own = [seconds - statistics.median(floor) for seconds in through]
     line("post to first text, over the floor", own, "bar: p50 under 30, p95 under 80")
-    before = queries(counter)
-    conversation = await asyncio.to_thread(new_conversation, office, office.dana)
-    async with await browser(office.dana) as http:
-        await one_turn(http, web, conversation, 0)
+    alone = await one_by_one(product, office)
+    line("the same, one turn at a time", [seconds - statistics.median(floor) for seconds in alone])
+    print("  processor time of a turn, ms: " + ", ".join(f"{name} {value:.0f}" for name, value in spent.items()))
+    counted = queries(product.counter)
+    await one_by_one(product, office, times=1)
     await asyncio.sleep(1)
-    print(f"  queries of a turn of one model call: {queries(counter) - before}")
-    receipts, queried = await clicks(web, office, counter)
+    print(f"  queries of a turn of one model call: {queries(product.counter) - counted}")
+    receipts, queried = await clicks(product.web, office, product.counter)
     line("decision as bare SQL (floor)", await asyncio.to_thread(bare_decisions, office))
     line("click to receipt, sandbox mail", receipts, "bar: p50 under 150")
     print(f"  queries of a click and its execution: {queried}")
 
 
-async def turns(web: str, endpoint: str, office: Cast, *, rounds: int) -> tuple[list[float], list[float]]:
+async def one_by_one(product: Product, office: Cast, times: int = TURNS) -> list[float]:
+    found = []
+    async with await browser(office.dana) as http:
+        for _ in range(times):
+            conversation = await asyncio.to_thread(new_conversation, office, office.dana)
+            found.append(await one_turn(http, product.web, conversation, 0))
+    return found
+
+
+async def turns(product: Product, office: Cast, *, rounds: int) -> tuple[list[float], list[float]]:
     """First text in seconds: from the endpoint directly, and through the product, in turn."""
     floor: list[float] = []
-    product: list[float] = []
+    through: list[float] = []
     for _ in range(rounds):
         people = [office.dana, office.alex, office.sam]
         async with contextlib.AsyncExitStack() as stack:
             browsers = [await stack.enter_async_context(await browser(member)) for member in people]
-            direct = [first_token(browsers[0], endpoint, number / TURNS) for number in range(TURNS)]
+            direct = [first_token(browsers[0], product.endpoint, number / TURNS) for number in range(TURNS)]
             floor += await asyncio.gather(*direct)
             chats = [await asyncio.to_thread(new_conversation, office, people[number % 3]) for number in range(TURNS)]
-            through = [one_turn(browsers[n % 3], web, chat, n / TURNS) for n, chat in enumerate(chats)]
-            product += await asyncio.gather(*through)
-    return floor, product
+            posts = [one_turn(browsers[n % 3], product.web, chat, n / TURNS) for n, chat in enumerate(chats)]
+            through += await asyncio.gather(*posts)
+    return floor, through
 
 
 async def browser(member: Membership) -> httpx.AsyncClient:
@@ -156,7 +186,7 @@ async def one_turn(http: httpx.AsyncClient, web: str, conversation: uuid.UUID, w
         async with http.stream("GET", f"{web}/c/{conversation}/events?after=0") as stream:
             ready.set()
             async for row in stream.aiter_lines():
-                if row == "event: text":
+                if (at := CHARACTERS.search(row)) and int(at[1]):
                     return time.perf_counter()
         raise RuntimeError("the stream ended")
 
@@ -233,6 +263,13 @@ def bare_decisions(office: Cast) -> list[float]:
                 )
             found.append(time.perf_counter() - started)
     return found
+
+
+def os_times(pid: int) -> tuple[float, float]:
+    """User and system time of a process in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    tick = os.sysconf("SC_CLK_TCK")
+    return int(fields[11]) / tick, int(fields[12]) / tick
 
 
 def queries(counter: Path) -> int:

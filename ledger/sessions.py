@@ -1,0 +1,31 @@
+"""Sessions and their people as Django keeps them; the two queries that every request begins with are made once."""
+
+from typing import Any
+
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.db.models import CharField, DateTimeField
+from django.utils import timezone
+
+from ledger.compiled import Compiled, Slot, an_id
+from ledger.models import User
+
+SESSION = Compiled(
+    lambda: Session.objects.filter(session_key=Slot("key", CharField()), expire_date__gt=Slot("now", DateTimeField()))
+)
+USER = Compiled(lambda: User.objects.filter(pk=an_id()))
+
+
+class SessionStore(db.SessionStore):
+    def _get_session_from_db(self) -> Session | None:
+        found = SESSION.first(key=self.session_key, now=timezone.now())
+        if found is None:
+            self._session_key = None
+        return found
+
+
+class Backend(ModelBackend):
+    def get_user(self, user_id: Any) -> User | None:
+        found = USER.first(pk=user_id)
+        return found if found is not None and self.user_can_authenticate(found) else None

@@ -86,8 +86,8 @@ def development_key(data_dir: Path) -> str:
         raise ImproperlyConfigured(f"AVAL_DATA_DIR {data_dir} cannot be used: {error.strerror}.") from None
 
 
-def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[str, Any]:
-    """Django's connection settings of a postgresql:// address; `pool` is the most connections, 0 for no pool."""
+def connection(name: str, url: str) -> dict[str, Any]:
+    """The parts of a postgresql:// address as Django names them; OPTIONS are libpq's alone."""
     if urlsplit(url).scheme not in ("postgresql", "postgres"):
         raise ImproperlyConfigured(f"{name} must be a postgresql:// address: the gate stands on PostgreSQL's locks.")
     try:
@@ -96,6 +96,13 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
         raise ImproperlyConfigured(f"{name} is not a well-formed postgresql:// address.") from None
     options = settings.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 10)
+    return settings
+
+
+def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[str, Any]:
+    """Django's connection settings of a postgresql:// address; `pool` is the most connections, 0 for no pool."""
+    settings = connection(name, url)
+    options = settings["OPTIONS"]
     if pool:
         options["pool"] = {"min_size": 1, "max_size": pool, "max_waiting": 20 * pool, "timeout": 10}
     else:

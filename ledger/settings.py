@@ -38,7 +38,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from ledger import embedded
-from ledger.environment import Environment, database, development_key, mail, owner_database
+from ledger.environment import Environment, connection, database, development_key, mail, owner_database
 from ledger.logs import RedactSecrets
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -146,7 +146,7 @@ if REDIS_URL:
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
     }
 else:
-    _direct = database("DATABASE_DIRECT_URL", _DIRECT_URL, pool=0, behind_bouncer=False)
+    _direct = connection("DATABASE_DIRECT_URL", _DIRECT_URL)
     CHANNEL_LAYERS = {
         "default": {
             "BACKEND": "assistant.layer.NotifyLayer",

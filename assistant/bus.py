@@ -14,6 +14,8 @@ import os
 import threading
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -62,10 +64,37 @@ async def send(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) 
     await _deliver(group_of(conversation_id), _message(conversation_id, kind, seq, ids))
 
 
-async def send_text(conversation_id: uuid.UUID, seq: int, *, message_id: uuid.UUID, at: int, text: str) -> None:
+@dataclass(frozen=True)
+class Opening:
+    """Where an answer stands: goes with its first characters, so that a stream can show them before it reads rows."""
+
+    turn: uuid.UUID
+    ordinal: int
+    position: int
+    began: datetime
+    created: datetime
+
+    def as_ids(self) -> dict[str, object]:
+        began, created = self.began.isoformat(), self.created.isoformat()
+        return {"turn": self.turn, "ordinal": self.ordinal, "position": self.position, "began": began, "made": created}
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> "Opening | None":
+        """The opening that a text frame carries, if it is an answer's first one."""
+        if "ordinal" not in message:
+            return None
+        began, created = (datetime.fromisoformat(message[name]) for name in ("began", "made"))
+        return cls(uuid.UUID(message["turn"]), message["ordinal"], message["position"], began, created)
+
+
+async def send_text(
+    conversation_id: uuid.UUID, seq: int, *, message_id: uuid.UUID, at: int, text: str, opening: Opening | None = None
+) -> None:
     """Publish characters `at` .. `at + len(text)` of an open message; long text as several frames."""
     for start, piece in frames(text):
         ids: dict[str, object] = {"message": message_id, "at": at + start, "text": piece}
+        if opening is not None and at + start == 0:
+            ids |= opening.as_ids()
         await _deliver(group_of(conversation_id), _message(conversation_id, Kind.TEXT, seq, ids))
 
 

@@ -1,6 +1,7 @@
 """Tell who watches a conversation what changed. The rows are the log; an event is their number and nothing else."""
 
 import uuid
+from typing import Any
 
 from django.db import connection
 
@@ -22,7 +23,8 @@ def announce(conversation_id: uuid.UUID, *rows: Row) -> None:
     Call it last in a transaction: it locks the conversation's row (lock order: action, documents, number sequence,
     conversation, head of the audit chain).
     """
-    parts, params = [NUMBER], [len(rows), conversation_id, current_tenant()]
+    parts: list[str] = [NUMBER]
+    params: list[Any] = [len(rows), conversation_id, current_tenant()]
     for back, row in enumerate(reversed(rows)):
         table = row._meta.db_table
         place = ", position = own.seq - %s" if isinstance(row, Message) and not row.position else ""

@@ -30,14 +30,14 @@ class Slot(Value):
         super().__init__(name, output_field=output_field)
         self.name = name
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
         return "%s", [self]
 
 
 class OneOf(Slot):
     """A list of values, for `column = any of them`."""
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
         return "ANY(%s)", [self]
 
 
@@ -67,9 +67,10 @@ class Compiled(Generic[Row]):
         if slots != values.keys():
             raise TypeError(f"this query has the slots {sorted(slots)} and was given {sorted(values)}")
         filled = _Filled(queryset.query, compiler, sql, [_value(param, values) for param in params])
-        bare: Any = QuerySet(queryset.model, query=filled, using=DEFAULT_DB_ALIAS)
-        bare._fields = queryset._fields
-        return list(queryset._iterable_class(bare))
+        origin: Any = queryset
+        bare: Any = QuerySet(queryset.model, query=filled, using=DEFAULT_DB_ALIAS)  # type: ignore[arg-type]
+        bare._fields = origin._fields
+        return list(origin._iterable_class(bare))
 
     def first(self, **values: Any) -> Row | None:
         """The first row or None; a query that can have many says LIMIT by itself."""

@@ -156,9 +156,9 @@ class Runner:
         self, model: Model, tenant_id: uuid.UUID, turn_id: uuid.UUID
     ) -> tuple[Claimed | None, steps.Step | None]:
         """The claim and the turn's first step; the claim alone where the step cannot be found at once."""
-        options = {"developer": model.settings.takes_developer, "window": history.Window()}
+        developer, window = model.settings.takes_developer, history.Window()
         try:
-            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, **options)
+            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, developer=developer, window=window)
         except Exception:
             log.exception("Turn %s could not be begun at once", turn_id)
             return await self._work(claiming.claim, tenant_id, turn_id), None

@@ -101,6 +101,7 @@ class Speech:
                     message_id=self._step.message_id,
                     at=at,
                     text=piece,
+                    opening=self._step.opening,
                 )
 
     async def _keep(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assistant import turns
+from assistant import bus, turns
 from assistant.agent import calling, ends, guard, history, offered, prompt, results, usage
 from assistant.agent.arguments import EXPLANATIONS
 from assistant.agent.claimed import Claimed, Scope, check
@@ -49,6 +49,7 @@ class Speak:
 
     message_id: uuid.UUID
     seq: int
+    opening: bus.Opening
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
@@ -116,7 +117,9 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
     past = history.read(turn.conversation_id, now=turn, developer=developer, window=window)
     tools = offered.to(scope.member)
     system = prompt.system(scope.member, door=turn.door, cut=past.cut)
-    return Speak(reply.pk, reply.seq, [{"role": "system", "content": system}, *past.messages], offered.specs(tools))
+    opening = bus.Opening(turn.pk, turn.ordinal, reply.position, turn.started_at or turn.created_at, reply.created_at)
+    messages = [{"role": "system", "content": system}, *past.messages]
+    return Speak(reply.pk, reply.seq, opening, messages, offered.specs(tools))
 
 
 def save_text(claimed: Claimed, message_id: uuid.UUID, text: str) -> None:

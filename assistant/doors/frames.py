@@ -24,8 +24,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from assistant.bus import Opening
 from assistant.doors import sidebar, thread
-from assistant.doors.items import Item, Section, State, bubble, state_item
+from assistant.doors.items import Item, Section, State, bubble, opening_items, state_item
 from assistant.doors.markdown import plain
 from assistant.doors.reading import Viewer
 from assistant.doors.shapes import Card
@@ -52,6 +53,7 @@ class Frame:
     seq: int
     event: str
     html: SafeString
+    row: uuid.UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,12 @@ def of_changes(conversation: Conversation, reader: Membership, after: int) -> li
     ]
 
 
+def opened(message_id: uuid.UUID, opening: Opening) -> SafeString:
+    """An answer that has just begun, empty, in the place that its row will have."""
+    section = Section(f"turn-{opening.turn}", 2 * opening.ordinal)
+    return place(section, *opening_items(message_id, opening))
+
+
 def begun(message: Message, turn: Turn) -> SafeString:
     """A message that has just begun a turn, from the rows in hand."""
     section = Section(f"turn-{turn.pk}", 2 * turn.ordinal)
@@ -162,7 +170,7 @@ def _frames(conversation: Conversation, reader: Membership, section: Section, it
         case State() as state:
             return _turn(section, item, state)
         case _:
-            return [Frame(item.seq, item.event, place(section, *items))]
+            return [Frame(item.seq, item.event, place(section, *items), item.row)]
 
 
 def _names(work: Item, card: Card) -> bool:

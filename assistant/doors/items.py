@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assistant.agent import lines
+from assistant.bus import Opening
 from assistant.doors import markdown, wording
 from assistant.doors.shapes import Card
 from assistant.models import OPEN, Message, PendingAction, ToolCall, Turn
@@ -144,6 +145,19 @@ def who_item(turn: Turn, after: int) -> Item:
     """The assistant's name over its answer, behind the last message that the turn began with (its position)."""
     at = wording.clock(turn.started_at or turn.created_at)
     return Item("who", f"who-{turn.pk}", after * 100 + 30, 0, at)
+
+
+def opening_items(message_id: uuid.UUID, opening: Opening) -> list[Item]:
+    """What `who_item` and `bubble` make of an answer that has just begun, before its row is read."""
+    row = Message(
+        pk=message_id,
+        role=Message.Role.ASSISTANT,
+        open=True,
+        position=opening.position,
+        created_at=opening.created,
+    )
+    at = wording.clock(opening.began)
+    return [Item("who", f"who-{opening.turn}", (opening.position - 1) * 100 + 30, 0, at), bubble(row)]
 
 
 def state_item(turn: Turn) -> Item:

@@ -39,13 +39,15 @@ class Viewer:
     zone: str
 
     @contextlib.contextmanager
+    def words(self) -> Iterator[None]:
+        """The reader's language and time zone, without the database."""
+        with translation.override(self.language), timezone.override(zoneinfo.ZoneInfo(self.zone)):
+            yield
+
+    @contextlib.contextmanager
     def scope(self) -> Iterator[Membership]:
         """The company's scope for one read, with the reader's membership as it is now."""
-        with (
-            tenancy.tenant(self.tenant_id),
-            translation.override(self.language),
-            timezone.override(zoneinfo.ZoneInfo(self.zone)),
-        ):
+        with tenancy.tenant(self.tenant_id), self.words():
             yield MEMBER.one(pk=self.member_id)
 
 

@@ -28,6 +28,9 @@ FRAME_SECONDS = 0.04
 RENDER_SHARE = 10
 """Rendering may take one part in so many of a stream's time."""
 REREAD_SECONDS = 5.0
+SETTLE_SECONDS = 0.06
+"""How long a change that nobody waits for is left to be read with those that follow it."""
+URGENT = (bus.Kind.CONFIRM, bus.Kind.ACTION, bus.Kind.ERROR)
 GAP_SECONDS = 0.15
 """How long the rows are left alone after a read that did not close a gap in the text (it is saved twice a second)."""
 HEARTBEAT_SECONDS = 15.0
@@ -78,6 +81,8 @@ class Answer:
     """An open answer as this stream has sent it, and the frames that came before their turn."""
 
     received: int = 0
+    opening: bus.Opening | None = None
+    """Set until the reader has its empty bubble."""
     writing: Writing = field(default_factory=Writing)
     fresh: str = ""
     early: dict[int, str] = field(default_factory=dict)
@@ -108,7 +113,7 @@ class Live:
         self.answers: dict[uuid.UUID, Answer] = {}
         self.unread = True
         now = time.monotonic()
-        self.read_from = self.text_from = now
+        self.read_from = self.text_from = self.gap_until = now
         self.reread_at = now
         self.login_at = now + LOGIN_SECONDS
         self.sent_at = now
@@ -153,29 +158,43 @@ class Live:
             self.unread = True
 
     def _take(self, message: dict[str, Any]) -> None:
+        new, now = message["seq"] > self.seq, time.monotonic()
         if message["kind"] != bus.Kind.TEXT:
-            self.unread = self.unread or message["seq"] > self.seq
+            if new:
+                self._read_at(now if message["kind"] in URGENT else now + SETTLE_SECONDS)
             return
-        answer = self.answers.get(uuid.UUID(message["message"]))
+        message_id = uuid.UUID(message["message"])
+        opening = bus.Opening.of(message) if new and message_id not in self.answers else None
+        if opening is not None:
+            self.answers[message_id] = Answer(opening=opening)
+        answer = self.answers.get(message_id)
         if answer is None:
-            self.unread = self.unread or message["seq"] > self.seq
+            if new:
+                self._read_at(now)
         elif not answer.take(message["at"], message["text"]):
-            self.unread = True
+            self._read_at(now)
+
+    def _read_at(self, moment: float) -> None:
+        """Read the rows then at the latest."""
+        self.read_from = min(self.read_from, moment) if self.unread else max(self.gap_until, moment)
+        self.unread = True
 
     def _read(self, batch: Batch) -> Iterator[bytes]:
         """The changes in their order; then for each open answer what its row has more than was received."""
         now = time.monotonic()
         self.unread, self.reread_at, self.read_from = False, now + REREAD_SECONDS, now
-        for frame in batch.frames:
-            yield sse.encode(frame.event, frame.html, str(frame.seq))
-        self.seq = max(self.seq, batch.seq)
         open_now = {message.id: message for message in batch.open}
+        for frame in batch.frames:
+            if frame.row not in self.answers or frame.row not in open_now:
+                yield sse.encode(frame.event, frame.html, str(frame.seq))
+        self.seq = max(self.seq, batch.seq)
         self.answers = {key: answer for key, answer in self.answers.items() if key in open_now}
         for message in open_now.values():
             if message.id not in self.answers:
                 yield self._snapshot(message.id, message.text)
             elif not self.answers[message.id].take(0, message.text):
                 self.unread, self.read_from = True, now + GAP_SECONDS
+                self.gap_until = self.read_from
 
     def _snapshot(self, message_id: uuid.UUID, text: str) -> bytes:
         answer = self.answers[message_id] = Answer(received=len(text))
@@ -188,6 +207,10 @@ class Live:
             if not answer.fresh:
                 continue
             started = time.monotonic()
+            if answer.opening is not None:
+                with self.viewer.words():
+                    yield sse.encode("message", frames.opened(message_id, answer.opening), str(self.seq))
+                answer.opening = None
             ready, tail = answer.writing.add(answer.fresh)
             answer.fresh = ""
             html: SafeString = frames.text(message_id, answer.received, ready, tail)

@@ -100,7 +100,7 @@ def running(folder: str, engine: dict[str, str]) -> Iterator[Product]:
             "OPENAI_API_KEY": "bench",
             "OPENAI_MODEL": "rehearsal",
         }
-        agent, worker, web = own.agent(**shared), own.worker(**shared), own.web(**shared)
+        agent, _worker, web = own.agent(**shared), own.worker(**shared), own.web(**shared)
         pids = {"web": web.popen.pid, "agent": agent.popen.pid, "model": model.popen.pid}
         yield Product(web.url, endpoint, counter, pids)
     finally:

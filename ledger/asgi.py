@@ -16,10 +16,14 @@ from django.core.exceptions import ImproperlyConfigured
 from ledger import roles
 from ledger.http import BoundedASGIHandler
 
+SWITCH_SECONDS = 0.001
+"""How long one thread may keep the interpreter while the event loop waits; Python's 5 ms show in a stream."""
+
 try:
     django.setup(set_prefix=False)
 except ImproperlyConfigured as error:
     sys.exit(f"Aval does not start: {error}")
 roles.require_bound()
 
+sys.setswitchinterval(SWITCH_SECONDS)
 application = ProtocolTypeRouter({"http": BoundedASGIHandler()})

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import BigIntegerField, Field, QuerySet, UUIDField, Value
+from django.db.models import BigIntegerField, CharField, Field, QuerySet, UUIDField, Value
 from django.db.models.sql.compiler import SQLCompiler
 
 from ledger import tenancy
@@ -47,6 +47,10 @@ def an_id(name: str = "pk") -> Slot:
 
 def some_ids(name: str) -> OneOf:
     return OneOf(name, UUIDField())
+
+
+def some_words(name: str) -> OneOf:
+    return OneOf(name, CharField())
 
 
 def a_number(name: str) -> Slot:

@@ -18,7 +18,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -42,6 +41,9 @@ BEING_WRITTEN: Compiled[Any] = Compiled(
         .order_by("position")
         .values_list("pk", "text", named=True)
     )
+)
+ANY_OPEN = Compiled(
+    lambda: PendingAction.objects.filter(conversation=an_id("conversation"), status__in=OPEN).values("pk")[:1]
 )
 PROBLEMS = (Turn.Status.FAILED, Turn.Status.INTERRUPTED)
 
@@ -126,8 +128,11 @@ def begun(message: Message, turn: Turn) -> SafeString:
 
 
 def chip(conversation: Conversation, reader: Membership) -> Chip:
-    waiting = PendingAction.objects.filter(sidebar.waiting_for(reader), conversation=conversation, status__in=OPEN)
-    ids = list(waiting.order_by("pk").values_list("pk", flat=True).distinct())
+    return _chip(conversation, sidebar.waiting(reader))
+
+
+def _chip(conversation: Conversation, waiting: list[tuple[uuid.UUID, uuid.UUID]]) -> Chip:
+    ids = [action for action, where in waiting if where == conversation.pk]
     return Chip(len(ids), f"action-{ids[0]}" if ids else "")
 
 
@@ -240,17 +245,17 @@ def announce(words: str) -> SafeString:
 
 def counts(conversation: Conversation, reader: Membership) -> SafeString:
     """The chip, the badge, the dot in the list, the note under the composer and the title of the window."""
-    made = chip(conversation, reader)
-    waits = Exists(PendingAction.objects.filter(conversation=OuterRef("pk"), status__in=OPEN))
-    one = Conversation.objects.annotate(waits=waits).get(pk=conversation.pk)
-    title = one.title or _("New conversation")
-    link = sidebar.Link(one.pk, sidebar.url_of(one.pk), title, one.waits, here=True)
+    waiting = sidebar.waiting(reader)
+    made = _chip(conversation, waiting)
+    title = conversation.title or _("New conversation")
+    waits = ANY_OPEN.first(conversation=conversation.pk) is not None
+    link = sidebar.Link(conversation.pk, sidebar.url_of(conversation.pk), title, waits, here=True)
     number = f"({made.count}) " if made.count else ""
-    context = {"chip": made, "waiting": sidebar.waiting_count(reader), "one": link}
+    context = {"chip": made, "waiting": len(waiting), "one": link}
     partials = (
         ("#waiting-chip", "chat/waiting_chip.html"),
         ("#waiting-count", "parts/waiting_count.html"),
-        (f"#conversation-{one.pk}", "parts/conversation_link.html"),
+        (f"#conversation-{conversation.pk}", "parts/conversation_link.html"),
     )
     parts = [
         format_html(

@@ -15,9 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.gate import policy
-from assistant.models import OPEN, Conversation, PendingAction, Status
+from assistant.models import OPEN, Conversation, Decision, PendingAction, Status
 from assistant.tools import registry
+from assistant.tools.effects import Level
 from ledger import permissions
+from ledger.compiled import Compiled, an_id, some_words
 from ledger.models import Access, Membership
 
 SHOWN = 30
@@ -91,22 +93,35 @@ def desk(request: HttpRequest) -> dict[str, Any]:
     return {"desk": SimpleLazyObject(lambda: _desk(request))}
 
 
-def waiting_for(reader: Membership) -> Q:
-    """The open cards that this reader may decide, as a filter on actions."""
-    decidable = [
-        Q(tool=made.name, level=level)
-        for made in registry.TOOLS.values()
-        for level in (1, 2, 3)
-        if made.gated and policy.may_decide(reader, made, level)
-    ]
-    if not decidable:
-        return Q(pk__in=[])
+def waiting(reader: Membership) -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """The open cards that this reader may decide, oldest first: each and its conversation."""
+    return WAITING.all(reader=reader.pk, **_decidable(reader))
+
+
+def _decidable(reader: Membership) -> dict[str, list[str]]:
+    """The gated tools that the reader may decide on: below the strongest level, and at it."""
+    gated = [made for made in registry.TOOLS.values() if made.gated]
+    return {
+        "weaker": [made.name for made in gated if policy.may_decide(reader, made, Level.APPROVE)],
+        "strong": [made.name for made in gated if policy.may_decide(reader, made, Level.STRONG)],
+    }
+
+
+def _waiting() -> Q:
+    reader = an_id("reader")
+    weaker = Q(tool=some_words("weaker"), level__lt=Level.STRONG)
+    decidable = weaker | Q(tool=some_words("strong"), level=Level.STRONG)
     mine = Q(status=Status.PENDING) & (Q(requester=reader) | Q(routed=True))
-    second = Q(status=Status.AWAITING_SECOND) & ~Q(requester=reader) & ~Q(decisions__member=reader)
-    one_of = decidable[0]
-    for other in decidable[1:]:
-        one_of |= other
-    return one_of & (mine | second)
+    undecided = Q(~Exists(Decision.objects.filter(action=OuterRef("pk"), member=reader)))
+    second = Q(status=Status.AWAITING_SECOND) & ~Q(requester=reader) & undecided
+    return decidable & (mine | second)
+
+
+WAITING: Compiled[tuple[uuid.UUID, uuid.UUID]] = Compiled(
+    lambda: (
+        PendingAction.objects.filter(_waiting(), status__in=OPEN).order_by("pk").values_list("pk", "conversation_id")
+    )
+)
 
 
 def url_of(conversation_id: uuid.UUID) -> str:
@@ -114,7 +129,7 @@ def url_of(conversation_id: uuid.UUID) -> str:
 
 
 def waiting_count(reader: Membership) -> int:
-    return PendingAction.objects.filter(waiting_for(reader), status__in=OPEN).distinct().count()
+    return len(waiting(reader))
 
 
 def _desk(request: Any) -> Desk:

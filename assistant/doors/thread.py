@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Expression, F, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Expression, F, OuterRef, Q, QuerySet, Subquery, Value
 
 from assistant.doors import cards
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
@@ -46,7 +46,7 @@ def changed(conversation: Conversation, reader: Membership, after: int) -> list[
         homeless = Message.objects.filter(pk__in=[one.pk for one in news if not one.turn_id])
         homes = set(_at_home(homeless).values_list("home", flat=True)) if homeless else set()
         touched = Turn.objects.filter(pk__in=turn_ids | homes).order_by("-ordinal")[:TURNS_ON_A_PAGE]
-        made = sections(conversation, reader, list(touched)[::-1], with_loose=True)
+        made = sections(conversation, reader, list(touched)[::-1], with_loose=True, after=after)
     else:
         made = []
     found = [(section, item) for section in made for item in section.items if item.seq > after and item.event]
@@ -115,28 +115,28 @@ SPOKEN: Compiled[Any] = Compiled(
 
 
 def sections(
-    conversation: Conversation, reader: Membership, turns: Sequence[Turn], *, with_loose: bool
+    conversation: Conversation, reader: Membership, turns: Sequence[Turn], *, with_loose: bool, after: int = -1
 ) -> list[Section]:
-    """These turns with everything in them, in a fixed number of queries."""
+    """These turns with everything in them, in a fixed number of queries.
+
+    `with_loose`: and what belongs to no turn, as far as it changed after a seq.
+    """
     ids = [turn.pk for turn in turns]
     made = {turn.pk: Section(f"turn-{turn.pk}", 2 * turn.ordinal) for turn in turns}
     loose = Section(WAITING, LAST)
-    shown = Message.objects.filter(conversation=conversation).exclude(role=Message.Role.RECORD)
-    messages = list(shown.filter(turn__in=ids).select_related("author").order_by("position"))
-    homeless = list(_at_home(shown.filter(turn=None)).select_related("author").order_by("position"))
-    calls = list(ToolCall.objects.filter(turn__in=ids).select_related("action").order_by("message__position", "index"))
-    in_question = Q(turn__in=ids) | (Q(turn=None) if with_loose else Q(pk__in=[]))
-    actions = list(
-        PendingAction.objects.filter(in_question, conversation=conversation)
-        .select_related("requester", "edited_from")
-        .order_by("created_at", "pk")
-    )
+    own = {"conversation": conversation.pk}
+    messages = SHOWN.all(**own, turns=ids)
+    homeless = HOMELESS.all(**own, after=after)
+    calls = MADE.all(turns=ids)
+    actions = ACTIONS.all(**own, turns=ids, after=after if with_loose else NEVER)
     decided: dict[uuid.UUID, list[Decision]] = defaultdict(list)
-    for decision in Decision.objects.filter(action__in=actions).select_related("member").order_by("slot"):
-        decided[decision.action_id].append(decision)
+    if actions:
+        for decision in DECIDED.all(actions=[action.pk for action in actions]):
+            decided[decision.action_id].append(decision)
 
     reverses = {record.action_id: record for record in reversing.records(actions)}
-    newest = Turn.objects.filter(conversation=conversation).aggregate(last=Max("ordinal"))["last"]
+    last_turn = LAST_TURN.first(**own)
+    newest = last_turn.ordinal if last_turn else None
     said: dict[uuid.UUID | None, list[Message]] = defaultdict(list)
     for message in messages:
         said[message.turn_id].append(message)
@@ -164,6 +164,46 @@ def sections(
     for section in everything:
         section.items.sort(key=lambda item: (item.order, item.element_id))
     return everything
+
+
+NEVER = 2**63 - 1
+SHOWN = Compiled(
+    lambda: (
+        Message.objects.filter(conversation=an_id("conversation"), turn=some_ids("turns"))
+        .exclude(role=Message.Role.RECORD)
+        .select_related("author")
+        .order_by("position")
+    )
+)
+HOMELESS: Compiled[Any] = Compiled(
+    lambda: (
+        _at_home(Message.objects.filter(conversation=an_id("conversation"), turn=None, seq__gt=a_number("after")))
+        .exclude(role=Message.Role.RECORD)
+        .select_related("author")
+        .order_by("position")
+    )
+)
+MADE = Compiled(
+    lambda: (
+        ToolCall.objects.filter(turn=some_ids("turns"))
+        .select_related("action")
+        .defer("result", "action__payload", "action__payload_text", "action__preview", "action__preview_text")
+        .order_by("message__position", "index")
+    )
+)
+ACTIONS = Compiled(
+    lambda: (
+        PendingAction.objects.filter(
+            Q(turn=some_ids("turns")) | Q(turn=None, seq__gt=a_number("after")), conversation=an_id("conversation")
+        )
+        .select_related("requester", "edited_from")
+        .order_by("created_at", "pk")
+    )
+)
+DECIDED = Compiled(
+    lambda: Decision.objects.filter(action=some_ids("actions")).select_related("member").order_by("slot")
+)
+LAST_TURN = Compiled(lambda: Turn.objects.filter(conversation=an_id("conversation")).order_by("-ordinal")[:1])
 
 
 def _at_home(messages: Any) -> Any:

@@ -12,12 +12,16 @@ from assistant.agent.endpoint import EndpointFailed
 from assistant.agent.runner import Runner
 from ledger import roles
 
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep the interpreter while the event loop waits; Python's 5 ms show in a stream."""
+
 
 class Command(BaseCommand):
     help = "Run the agent: claim turns and run them, several hundred at once."
 
     def handle(self, *args: Any, **options: Any) -> None:
         roles.require_bound()
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             asyncio.run(run())
         except EndpointFailed as error:

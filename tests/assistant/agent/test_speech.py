@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from assistant.agent.failures import ModelInterrupted
 from assistant.agent.replies import Finished, Reply, TextDelta
 from assistant.agent.speech import Speech
 from assistant.agent.steps import Speak
+from assistant.bus import Opening
 
 CLAIMED = Claimed(*(uuid.uuid4() for _ in range(4)))
-STEP = Speak(uuid.uuid4(), 7, [], [])
+OPENING = Opening(uuid.uuid4(), 1, 7, datetime.now(UTC), datetime.now(UTC))
+STEP = Speak(uuid.uuid4(), 7, OPENING, [], [])
 
 
 class Heard:
@@ -30,7 +33,9 @@ class Heard:
         self.speech = Speech(CLAIMED, STEP, pace=lambda: pace, save=self.save)
         monkeypatch.setattr(bus, "send_text", self.send)
 
-    async def send(self, conversation: uuid.UUID, seq: int, *, message_id: uuid.UUID, at: int, text: str) -> None:
+    async def send(
+        self, conversation: uuid.UUID, seq: int, *, message_id: uuid.UUID, at: int, text: str, **more: object
+    ) -> None:
         assert (conversation, seq, message_id) == (CLAIMED.conversation_id, STEP.seq, STEP.message_id)
         await asyncio.sleep(self.delay)
         self.times.append(asyncio.get_running_loop().time())

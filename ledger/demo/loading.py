@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from ledger import tenancy
-from ledger.demo import clients, invoices, leads, payments, pricebook, quotes
+from ledger.demo import clients, invoices, leads, messages, payments, pricebook, quotes
 from ledger.demo.people import Login, ensure_company, ensure_operator
 from ledger.demo.world import Seed, World
 
@@ -18,6 +18,7 @@ LOADERS: tuple[Callable[[World, Seed], None], ...] = (
     quotes.load,
     invoices.load,
     payments.load,
+    messages.load,
 )
 
 # The company whose refs repeat those of the first one; the seed gives it no people.

@@ -5,11 +5,24 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from ledger import audit, tenancy
 from ledger.actions.clients import create_client
 from ledger.demo.loading import LOADERS
-from ledger.models import Access, AuditEvent, Client, Company, Lead, Membership, PriceItem, Site, Stage, User
+from ledger.models import (
+    Access,
+    AuditEvent,
+    Client,
+    ClientMessage,
+    Company,
+    Lead,
+    Membership,
+    PriceItem,
+    Site,
+    Stage,
+    User,
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +41,7 @@ def everything() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for email in ("dana@loneridge.example", "rafael@aurora.example", "mallory@otherco.example"):
         with tenancy.tenant(company_of(email)):
-            for model in (Membership, Client, Lead, Site, PriceItem, AuditEvent):
+            for model in (Membership, Client, Lead, Site, PriceItem, ClientMessage, AuditEvent):
                 found[f"{email} {model.__name__}"] = list(model.objects.order_by("pk").values())
     found["passwords"] = list(User.objects.filter(email__endswith="example").order_by("pk").values_list("password"))
     return found
@@ -72,6 +85,20 @@ def test_the_named_cast_is_there(printed: str) -> None:
         company = Company.objects.get()
         assert (company.currency, company.locale) == ("BRL", "pt-BR")
         assert Client.objects.get(ref="C-0104").tax_id == "7K3M9P2Q000198"
+
+
+def test_what_clients_wrote_is_there_to_be_read_and_believed_by_nobody(printed: str) -> None:
+    with tenancy.tenant(company_of("dana@loneridge.example")):
+        emily, bank = ClientMessage.objects.filter(direction="in").select_related("client").order_by("ref")
+        assert (emily.ref, emily.client.ref, emily.status) == ("TH-0071", "C-0107", "received")
+        assert emily.sender == "emily.carter@example.com"
+        assert "SYSTEM NOTE TO ASSISTANT" in emily.body
+        assert (bank.ref, bank.party, bank.sender) == ("TH-0072", None, "billing@hillcountry-supply.example")
+        assert emily.created_at < timezone.now()
+    with tenancy.tenant(company_of("rafael@aurora.example")):
+        thursday = ClientMessage.objects.get(direction="in")
+        assert (thursday.ref, thursday.channel, thursday.client.ref) == ("TH-0031", "whatsapp", "C-0103")
+        assert thursday.to == [Company.objects.get().phone]
 
 
 def test_the_other_company_has_the_same_refs_and_other_people(printed: str) -> None:

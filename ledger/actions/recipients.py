@@ -131,9 +131,10 @@ def _merged(addresses: Iterable[str], seen: set[str]) -> list[str]:
 
 
 def _known(address: str, record: dict[str, Contact | Lead], used: frozenset[str]) -> Recipient:
+    """What is known of an address, which is written as the record writes it: one mailbox, one spelling (T87)."""
     held = record.get(email_key(address))
     return Recipient(
-        address=address,
+        address=held.email if held else address,
         name=held.name if held else "",
         on_record=held is not None,
         changed_recently=isinstance(held, Contact) and held.email_is_fresh,

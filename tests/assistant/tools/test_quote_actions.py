@@ -309,3 +309,14 @@ def test_a_document_that_cannot_print_a_character_is_warned_about(
         create_quote(john_smith(lone_ridge), by=lone_ridge.dana, title=title, lines=lines_of("100.00"))
     action = desk_of(lone_ridge).propose("send_quote", quote_ref="Q-0001", channel="email")
     assert warned(action) == warnings
+
+
+@pytest.mark.parametrize(
+    "to", ["john.smith@example.com", "John.Smith@EXAMPLE.com", " JOHN.SMITH@example.com , john.smith@example.com"]
+)
+def test_t87_the_same_send_in_other_letters_is_the_card_that_waits(lone_ridge: Cast, to: str) -> None:
+    desk = smiths(lone_ridge)
+    first = desk.propose("send_quote", quote_ref="Q-0001", channel="email")
+    again = desk.propose("send_quote", quote_ref="Q-0001", channel="email", to=to, cc=[], message="  ")
+    assert (again.pk, desk.fresh(first).status) == (first.pk, "pending")
+    assert again.payload["to"] == ["john.smith@example.com"]

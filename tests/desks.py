@@ -54,6 +54,13 @@ class Desk:
         with self.cast.scope():
             return approvals.confirm(click)
 
+    def edit(self, action: PendingAction, **fields: Any) -> Answer:
+        click = Click(
+            action_id=action.pk, conversation_id=action.conversation_id, by=self.cast.owner, shown_hash=action.digest
+        )
+        with self.cast.scope():
+            return approvals.edit(click, fields)
+
     def reject(self, action: PendingAction, *, reason: str = "not now") -> Answer:
         click = Click(
             action_id=action.pk,

@@ -8,7 +8,7 @@ from django.test import Client as Browser
 from assistant.doors import sidebar
 from assistant.models import Conversation, Message, Turn
 from tests.assistant.doors.conftest import Desk, key, make_desk
-from tests.cast import lone_ridge, strangers
+from tests.cast import PASSWORD, lone_ridge, strangers
 
 
 def slips(html: str) -> list[tuple[str, str]]:
@@ -302,3 +302,26 @@ def test_a_quiet_policy_of_content_on_every_page(desk: Desk):
         policy = desk.browser().get(url)["Content-Security-Policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
+
+
+def test_t16_a_card_thirty_messages_up_changes_in_place_when_another_person_confirms(desk: Desk):
+    turn = desk.turn("waiting")
+    action = desk.propose("pay_out", turn=turn, amount_cents=90_000)
+    given = {"hash": action.digest, "typed": "100.00", "reason": "agreed"}
+    dana, sam = Browser(), Browser()
+    for browser, name in ((dana, "dana"), (sam, "sam")):
+        browser.post("/login/", {"username": desk.cast[name].user.email, "password": PASSWORD})
+    assert dana.post(desk.url_of(action, "confirm"), given).status_code == 303
+    desk.end(turn)
+    for number in range(15):
+        later = desk.turn("running")
+        desk.say(f"question {number}", turn=later)
+        desk.say(f"answer {number}", turn=later, role="assistant")
+        desk.end(later)
+    assert slips(dana.get(desk.url).content.decode()) == [(str(action.pk), "awaiting_second")]
+    assert sam.post(desk.url_of(action, "confirm"), given).status_code == 303
+    after = dana.get(desk.url).content.decode()
+    assert slips(after) == [(str(action.pk), "scheduled")]
+    said = [f"{word} {number}" for number in range(15) for word in ("question", "answer")]
+    places = [after.index(f'id="action-{action.pk}"'), *(after.index(text) for text in said)]
+    assert places == sorted(places)

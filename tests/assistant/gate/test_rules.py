@@ -2,13 +2,14 @@
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2 as httpx
 import pytest
 from django.db import connection
 from django_q.models import OrmQ
 
-from assistant.gate import catalogue, execution, renewing
+from assistant.gate import approvals, catalogue, execution, renewing
 from assistant.models import Attempt, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Effect, Level
@@ -187,3 +188,24 @@ def test_T53_another_web_server_takes_the_decision_on_what_the_first_one_showed(
         assert http.get(servers[0].url + path).status_code == 200
         assert http.post(servers[1].url + path + "confirm", data={"hash": action.digest}).status_code == 303
     assert office.fresh(action).status == Status.SCHEDULED
+
+
+def test_H52_a_worker_that_polls_before_the_commit_finds_nothing_and_after_it_the_deed(office):
+    """The job is a row of the click's own transaction: whoever reads it reads the decision too."""
+    action = office.propose("rename_client", name="Joe")
+
+    def poll() -> list[str]:
+        """Another connection: what is due, and what a worker would do about it."""
+        try:
+            found = Due.objects.filter(kind="execute_action", object_id=action.pk).exists()
+            queued = [row for row in OrmQ.objects.all() if str(action.pk) in row.task["args"]]
+            jobs.run("execute_action", action.pk, office.company.pk)
+            return [str(found), str(len(queued)), office.fresh(action).status]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(max_workers=1) as worker:
+        with office.scope():
+            approvals.confirm(office.click(action))
+            assert worker.submit(poll).result(20) == ["False", "0", Status.PENDING]
+        assert worker.submit(poll).result(20) == ["True", "1", Status.EXECUTED]

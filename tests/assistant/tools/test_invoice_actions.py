@@ -1,5 +1,6 @@
 """Sending an invoice from a card to a receipt: the number comes at execution, what was shown goes out (H15, H16)."""
 
+import json
 from decimal import Decimal
 from email import message_from_string
 
@@ -324,3 +325,17 @@ def test_a_bill_that_cannot_print_a_character_is_warned_about(lone_ridge: Cast) 
         draft(lone_ridge, "100.00", po_number="注文-7")
     action = desk_of(lone_ridge).propose("send_invoice", invoice_ref="D-0001", channel="email")
     assert warned(action) == {"document_incomplete"}
+
+
+def test_h46_the_address_a_person_wrote_gets_the_only_mail(lone_ridge: Cast) -> None:
+    with lone_ridge.scope():
+        draft(lone_ridge, "100.00", client=john_smith(lone_ridge, email="a@example.com"))
+    desk = desk_of(lone_ridge)
+    old = desk.propose("send_invoice", invoice_ref="D-0001", channel="email", to="a@example.com")
+    new = desk.edit(old, to="b@example.com").action
+    assert (fact(new, "recipient"), marks(new, "recipient")[:1]) == ("b@example.com", ["not_on_record"])
+    assert desk.run(new).status == "executed"
+    assert (desk.fresh(old).status, json.loads(desk.fresh(old).arguments)["to"]) == ("superseded", "a@example.com")
+    assert "b@example.com" in desk.fresh(new).receipt["text"]
+    with lone_ridge.scope():
+        assert [delivery.payload["to"] for delivery in SandboxDelivery.objects.all()] == [["b@example.com"]]

@@ -233,3 +233,16 @@ def test_mallory_finds_no_payment(lone_ridge: Cast, strangers: Cast) -> None:
         with pytest.raises(DomainError) as refused:
             call()
         assert refused.value.code == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("typed", ["abc", "", "-5", "1,5", "0", "99999999999", "١٢"])
+def test_h46_an_amount_that_is_none_is_refused_and_the_card_stays(lone_ridge: Cast, typed: str) -> None:
+    with lone_ridge.scope():
+        issued(lone_ridge, "840.00")
+    desk = desk_of(lone_ridge)
+    action = propose(desk, "250.00")
+    answer = desk.edit(action, amount=typed)
+    assert (str(answer.kind), desk.fresh(action).status) == ("refused", "pending")
+    assert desk.run(action).status == "executed"
+    with lone_ridge.scope():
+        assert Payment.objects.get().amount_cents == 25_000

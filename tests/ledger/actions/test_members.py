@@ -238,3 +238,25 @@ def test_a_person_without_a_password_cannot_sign_in() -> None:
     assert not person.has_usable_password()
     assert user_for("INVITED@nowhere.example") == person
     assert not tenancy.has_tenant()
+
+
+@pytest.mark.parametrize(
+    "typo",
+    [
+        {"l3_always": "alwyas"},
+        {"l3_alwyas": True},
+        {"l3_threshold_cents": "lots"},
+        {"l3_threshold_cents": -1},
+        {"discount_limits": {"salse": "5"}},
+        {"overpayment": "creidt"},
+        {"expiry_seconds": {"send_quote": 5}},
+    ],
+)
+def test_T32_a_typo_in_a_rule_is_refused_and_the_last_good_rules_stay(lone_ridge: Cast, typo: dict[str, Any]) -> None:
+    with lone_ridge.scope():
+        change_settings(by=lone_ridge.owner, changes={"l3_always": True, "l3_threshold_cents": 30_000})
+        with pytest.raises(DomainError) as refused:
+            change_settings(by=lone_ridge.owner, changes=typo)
+        assert refused.value.code == "INVALID_SETTING"
+        values = current_settings().values
+        assert (values.l3_always, values.l3_threshold_cents, SettingsVersion.objects.count()) == (True, 30_000, 2)

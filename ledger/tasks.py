@@ -2,7 +2,7 @@
 
 import uuid
 
-from ledger import audit, jobs, tenancy
+from ledger import audit, jobs, lifeline, tenancy
 from ledger.actions import quotes
 from ledger.models import Quote, Via
 
@@ -22,5 +22,7 @@ def expire_quote(tenant_id: uuid.UUID, quote_id: uuid.UUID) -> None:
 
 
 def sweep() -> None:
-    """Each minute: wake whatever a lost message left behind."""
+    """Each minute: wake whatever a lost message left behind, and see that the rows are of this life."""
+    if lifeline.moved():
+        lifeline.mend()
     jobs.dispatch_due()

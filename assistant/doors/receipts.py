@@ -65,6 +65,8 @@ def settled(
             }
         case Status.IN_DOUBT:
             why = _("The call went out and no answer came back. It is never sent again by itself.")
+            if action.closed_by == "restored":
+                why = _("The database was put back to an earlier moment: this may have been done after it or not.")
             return {
                 "look": "is-wrong",
                 "icon": "alert",
@@ -109,6 +111,10 @@ def _why_closed(action: PendingAction, decisions: Sequence[Decision]) -> tuple[s
             return (_("Cancelled by %(name)s.") % {"name": by},) if by else ()
         case Status.EXPIRED, "new_message":
             return (_("A new message came before a decision."),)
+        case Status.EXPIRED, "restored":
+            return (
+                _("The database was put back to an earlier moment. Look whether it was done before you ask again."),
+            )
         case Status.EXPIRED, _any:
             return (_("Nobody decided in time."),)
         case Status.SUPERSEDED, "edit":

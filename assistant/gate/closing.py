@@ -42,6 +42,17 @@ def expire_open(conversation_id: uuid.UUID, *, closed_by: str) -> int:
     return len(ids)
 
 
+@transaction.atomic
+def close_open(action_id: uuid.UUID, *, closed_by: str) -> bool:
+    """Close a card before its time. True if this call closed it."""
+    rows = PendingAction.objects.filter(pk=action_id, status__in=OPEN).update(
+        status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
+    )
+    if rows:
+        _expired(action_id, closed_by)
+    return bool(rows)
+
+
 def _expired(action_id: uuid.UUID, closed_by: str) -> None:
     action = PendingAction.objects.get(pk=action_id)
     jobs.forget("expire_action", action.pk)

@@ -29,7 +29,7 @@ from assistant.models import Alert, Attempt, Decision, PendingAction, Status
 from assistant.tools import claims, registry
 from assistant.tools.claims import Claim
 from assistant.tools.registry import Context, Operation, Receipt, Refused, Tool
-from ledger import audit, jobs, permissions, tenancy
+from ledger import audit, jobs, lifeline, permissions, tenancy
 from ledger.errors import DomainError
 from ledger.models import Due, Membership
 
@@ -54,9 +54,14 @@ def execute(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
     """Run a scheduled action whose time has come. A second delivery finds nothing to claim and leaves."""
     with audit.entering("system", f"worker:{os.getpid()}"):
         with tenancy.tenant(tenant_id):
-            running = _claim(tenant_id, action_id)
+            moved = lifeline.moved()
+            running = None if moved else _claim(tenant_id, action_id)
+        if moved:
+            lifeline.mend()
+            return execute(tenant_id, action_id)
         if running is not None:
             _call(running)
+    return None
 
 
 def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
@@ -101,7 +106,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
                 tell_running(action)
                 return Running(claim, made, ctx, action.payload, reserved)
     if refusal is not None:
-        _failed(action, attempt, *refusal)
+        fail(action, attempt, *refusal)
     return None
 
 
@@ -165,7 +170,8 @@ def _executed(action: PendingAction, attempt: Attempt, receipt: Receipt, *, how:
     return True
 
 
-def _failed(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> None:
+def fail(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> None:
+    """`executing` to `failed`: nothing was done, for this reason."""
     PendingAction.objects.filter(pk=action.pk, status=Status.EXECUTING).update(
         status=Status.FAILED, failure={"code": code, "sentence": sentence}, closed_at=Clock()
     )
@@ -242,7 +248,7 @@ def _record_once(running: Running, write: Callable[[PendingAction, Attempt], obj
 
 def _release(running: Running, refused: Refused, action: PendingAction, attempt: Attempt) -> None:
     running.made.part("release")(running.ctx, running.payload, running.reserved, action.pk)
-    _failed(action, attempt, refused.code, refused.sentence)
+    fail(action, attempt, refused.code, refused.sentence)
 
 
 def finish(made: Tool, action: PendingAction, attempt: Attempt, *, result: dict[str, Any], how: str) -> None:
@@ -253,12 +259,12 @@ def finish(made: Tool, action: PendingAction, attempt: Attempt, *, result: dict[
     _executed(action, attempt, receipt, how=how)
 
 
-def doubt(action: PendingAction, attempt: Attempt, why: str) -> None:
+def doubt(action: PendingAction, attempt: Attempt, why: str, **more: str) -> None:
     """`executing` to `in_doubt`: shown, alerted, and looked up at the provider; never sent again (R11)."""
     rows = PendingAction.objects.filter(pk=action.pk, status=Status.EXECUTING).update(status=Status.IN_DOUBT)
     if rows != 1:
         return
-    Attempt.objects.filter(pk=attempt.pk).update(outcome="in_doubt", detail={"why": why})
+    Attempt.objects.filter(pk=attempt.pk).update(outcome="in_doubt", detail={"why": why, **more})
     action.refresh_from_db()
     jobs.forget("watch_action", action.pk)
     Alert.objects.get_or_create(action=action, kind="in_doubt", handled_at=None)

@@ -45,7 +45,8 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
         return
     found = None
     try:
-        found = made.reconcile(action.payload, attempt.reserved, action.pk)
+        if "unreserved" not in attempt.detail:  # else the business could not follow: a person settles it
+            found = made.reconcile(action.payload, attempt.reserved, action.pk)
     except Exception:
         log.exception("The provider could not be asked about action %s", action_id)
     with tenancy.tenant(tenant_id):
@@ -125,7 +126,7 @@ def settle(
 def _follow(action: PendingAction, attempt: Attempt, *, done: bool, reference: str) -> dict[str, Any]:
     """Let the business know what became of its reservation; gives the receipt's facts."""
     made = registry.get(action.tool)
-    if made is None:
+    if made is None or "unreserved" in attempt.detail:
         return {}
     ctx, answer = context_of(action), {"provider": "person", "provider_id": reference}
     with translation.override(action.language):

@@ -8,6 +8,7 @@ from ledger.models.forms import SubmittedForm
 from ledger.models.invoice_lines import CreditNote, InvoiceLine
 from ledger.models.invoices import Invoice
 from ledger.models.leads import OPEN_STAGES, Lead, LostReason, Stage, StageChange
+from ledger.models.lifelines import Lifeline
 from ledger.models.links import PublicLink
 from ledger.models.messages import Attachment, Channel, ClientMessage, DeliveryEvent, Suppression
 from ledger.models.notes import Note
@@ -41,6 +42,7 @@ __all__ = [
     "InvoiceLine",
     "Language",
     "Lead",
+    "Lifeline",
     "LostReason",
     "Membership",
     "Note",

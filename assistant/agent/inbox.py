@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import dataclass, field
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
@@ -18,6 +18,7 @@ from ledger import audit, permissions
 from ledger.compiled import Compiled, an_id
 from ledger.errors import DomainError, NotFound
 from ledger.models import Membership
+from ledger.tenancy import current_tenant
 from ledger.text import clean_block
 
 LONGEST = 8_000
@@ -27,6 +28,7 @@ MOST_WAITING = 20
 TITLE = 60
 
 
+TITLED = "UPDATE assistant_conversation SET title = %s WHERE id = %s AND tenant_id = %s AND title = ''"
 OWN = Compiled(lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")))
 PENDING = Compiled(
     lambda: PendingAction.objects.filter(conversation=an_id("conversation"), status=Status.PENDING).values("pk")[:1]
@@ -157,7 +159,8 @@ def _name(conversation: Conversation, text: str) -> None:
         return
     line = text.strip().splitlines()[0].strip()
     short = line if len(line) <= TITLE else line[: TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"
-    Conversation.objects.filter(pk=conversation.pk, title="").update(title=short)
+    with connection.cursor() as cursor:
+        cursor.execute(TITLED, [short, conversation.pk, current_tenant()])
 
 
 def _take_up(conversation: Conversation) -> Turn | None:

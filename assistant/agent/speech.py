@@ -18,7 +18,7 @@ from assistant.agent.replies import Finished, Reply, TextDelta
 from assistant.agent.steps import Speak
 
 FRAME_SECONDS: Final = 0.04
-FRAMES_A_SECOND: Final = 400
+FRAMES_A_SECOND: Final = 120
 """What one process sends at most, all its replies together."""
 SEND_SECONDS: Final = 1.0
 SAVE_SECONDS: Final = 0.5

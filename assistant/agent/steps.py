@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.db import connection
+
 from assistant import bus, turns
 from assistant.agent import calling, ends, guard, history, offered, prompt, results, usage
 from assistant.agent.arguments import EXPLANATIONS
@@ -27,6 +29,7 @@ MOST_UNKNOWN: Final = 3
 """Calls in a row of tools that do not exist, until the turn ends (H42)."""
 
 
+COUNTED = "UPDATE assistant_turn SET calls = calls + 1 WHERE id = %s AND tenant_id = %s"
 MESSAGE = Compiled(lambda: Message.objects.filter(pk=an_id()))
 
 
@@ -108,7 +111,8 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
     """Count the call before it goes out, open the reply and read the history, under the conversation's lock."""
     begun = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True)
     reply = begun.first() if turn.calls else None
-    Turn.objects.filter(pk=turn.pk).update(calls=turn.calls + 1)
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTED, [turn.pk, scope.claimed.tenant_id])
     if reply is None:
         reply = Message.objects.create(
             conversation_id=turn.conversation_id, turn=turn, role=Message.Role.ASSISTANT, open=True

@@ -7,7 +7,7 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils import timezone
 
-from assistant.gate import closing, policy
+from assistant.gate import closing, policy, reading
 from assistant.models import OPEN, Decision, PendingAction, Seen
 from assistant.tools import registry
 from ledger import audit
@@ -53,7 +53,7 @@ class Click:
 
 def find(click: Click) -> PendingAction | None:
     """The card, if this person may know of it: the requester, or one who may decide where another has to."""
-    action = PendingAction.objects.filter(pk=click.action_id, conversation_id=click.conversation_id).first()
+    action = reading.IN_CONVERSATION.first(pk=click.action_id, conversation=click.conversation_id)
     return action if action is not None and visible(action, click.by) else None
 
 

@@ -23,15 +23,15 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import digest, policy, proposals, targets
+from assistant.gate import digest, policy, proposals, reading, targets
 from assistant.gate.outcome import Clock, go_on, tell
-from assistant.models import Alert, Attempt, Decision, PendingAction, Status
+from assistant.models import Alert, Attempt, PendingAction, Status
 from assistant.tools import claims, registry
 from assistant.tools.claims import Claim
 from assistant.tools.registry import Context, Operation, Receipt, Refused, Tool
 from ledger import audit, jobs, lifeline, permissions, tenancy
 from ledger.errors import DomainError
-from ledger.models import Due, Membership
+from ledger.models import Due
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
     ).update(status=Status.EXECUTING)
     if rows != 1:
         return None
-    action = PendingAction.objects.select_related("turn").get(pk=action_id)
+    action = reading.ACTION.one(pk=action_id)
     made = registry.get(action.tool)
     limit = made.time_limit if made else 30
     lease_until = Clock() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS)
@@ -126,12 +126,12 @@ def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None
     promise = Due.objects.filter(kind="execute_action", object_id=action.pk).first()
     if promise is not None and promise.tries > MAX_TRIES:
         return "GAVE_UP", _("The worker died several times before anything was done.")
-    requester = Membership.objects.select_related("tenant").get(pk=action.requester_id)
+    requester = reading.REQUESTER.one(pk=action.requester_id)
     if not requester.tenant.active or policy.agent_paused():
         return "PAUSED", _("The company or its assistant is paused.")
     if not permissions.allowed(requester, made.permission):
         return "FORBIDDEN", _("The person who asked may no longer do this.")
-    confirmed = Decision.objects.filter(action=action, verdict=Decision.Verdict.CONFIRM).select_related("member")
+    confirmed = reading.CONFIRMED.all(action=action.pk)
     deciders = [decision.member for decision in confirmed]
     if len({m.pk for m in deciders}) < action.approvals or any(d.shown_hash != action.digest for d in confirmed):
         return "NO_APPROVAL", _("The decision on record does not cover this.")
@@ -238,8 +238,8 @@ def _record(running: Running, write: Callable[[PendingAction, Attempt], object])
 def _record_once(running: Running, write: Callable[[PendingAction, Attempt], object]) -> None:
     """Write it under the claim. A worker whose lease was taken finds its attempt closed and writes nothing."""
     with tenancy.tenant(running.claim.tenant_id):
-        action = PendingAction.objects.select_for_update(no_key=True).get(pk=running.claim.action_id)
-        attempt = Attempt.objects.get(action=action)
+        action = reading.HELD.one(pk=running.claim.action_id)
+        attempt = reading.ATTEMPT.one(action=action.pk)
         if action.status != Status.EXECUTING or attempt.token != running.claim.token:
             audit.record("action.late_answer", by=None, subject=action, status=action.status)
             return

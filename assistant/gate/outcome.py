@@ -6,7 +6,8 @@ from django.db.models import DateTimeField, Func
 
 from assistant import turns
 from assistant.events import announce
-from assistant.models import Message, PendingAction, Turn
+from assistant.gate import reading
+from assistant.models import Message, PendingAction
 
 
 class Clock(Func):
@@ -22,12 +23,7 @@ def tell(action: PendingAction, event: str, **params: Any) -> None:
 
     The record stands in the newest turn that has begun: history shows it where it happened.
     """
-    begun = (
-        Turn.objects.filter(conversation_id=action.conversation_id)
-        .exclude(status=Turn.Status.QUEUED, started_at=None)
-        .order_by("-ordinal")
-        .first()
-    )
+    begun = reading.BEGUN.first(conversation=action.conversation_id)
     record = Message.objects.create(
         conversation_id=action.conversation_id,
         turn=begun or action.turn,

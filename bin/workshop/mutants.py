@@ -44,8 +44,8 @@ def try_one(mutant: dict[str, Any], environment: dict[str, str]) -> bool:
     with tempfile.TemporaryDirectory(prefix="aval-mutant-") as folder:
         copy = Path(folder) / "aval"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
-        for change in (mutant, *([mutant["also"]] if "also" in mutant else [])):
-            put_in(copy / mutant["file"], change)
+        for file, change in changes(mutant):
+            put_in(copy / file, change)
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant["tests"]]
         run = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST
@@ -56,6 +56,13 @@ def try_one(mutant: dict[str, Any], environment: dict[str, str]) -> bool:
         f"{'noticed' if caught else 'NOT NOTICED':<12}{time.monotonic() - started:5.0f} s  {mutant['name']}\n    {by}"
     )
     return caught
+
+
+def changes(mutant: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The file and the change of each place that this fault sits in."""
+    also = mutant.get("also")
+    places = [mutant, also] if also else [mutant]
+    return [(place.get("file", mutant["file"]), place) for place in places]
 
 
 def put_in(file: Path, change: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone, translation
 
 from ledger import audit, tenancy
@@ -37,6 +37,20 @@ def chosen_company(request: HttpRequest) -> uuid.UUID | None:
 def member_of(user_id: uuid.UUID) -> Membership | None:
     """The person's active membership in the company in scope, with the company."""
     return MEMBER.first(user=user_id)
+
+
+class AfterCommit(HttpResponse):
+    """An answer that is rendered when its transaction has committed: whoever waits for the change need not wait for it.
+
+    `content_of` may not read the database.
+    """
+
+    def __init__(self, content_of: Callable[[], str], **options: Any) -> None:
+        super().__init__(**options)
+        self._content_of = content_of
+
+    def write_content(self) -> None:
+        self.content = self._content_of()
 
 
 class TenantMiddleware:
@@ -75,9 +89,12 @@ class TenantMiddleware:
                 return None
             request.company = request.member.tenant
             request.member.user = request.user
-            zone = request.member.timezone or request.company.timezone
-            with timezone.override(zoneinfo.ZoneInfo(zone)), translation.override(request.user.language):
+            zone = zoneinfo.ZoneInfo(request.member.timezone or request.company.timezone)
+            with timezone.override(zone), translation.override(request.user.language):
                 response = view(request, *args, **kwargs)
                 if hasattr(response, "render") and callable(response.render):
                     response = response.render()
-            return response
+        if isinstance(response, AfterCommit):
+            with timezone.override(zone), translation.override(request.user.language):
+                response.write_content()
+        return response

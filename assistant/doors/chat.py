@@ -25,6 +25,7 @@ from assistant.doors.access import (
 )
 from assistant.models import Conversation, Turn
 from ledger.errors import DomainError, NotFound
+from ledger.middleware import AfterCommit
 from ledger.models import Via
 from ledger.tenancy import new_id
 
@@ -72,10 +73,16 @@ def messages(request: MemberRequest, conversation_id: uuid.UUID) -> HttpResponse
         return _taken(posted, status)
     if not request.htmx:
         return see_other("chat:conversation", conversation_id)
-    parts = _changed(request, posted)
+    if posted.turn is not None and not posted.again:
+        message, turn = posted.message, posted.turn
+        return AfterCommit(lambda: frames.begun(message, turn) + _fresh_key(), status=status)
+    return HttpResponse(_changed(request, posted) + _fresh_key(), status=status)
+
+
+def _fresh_key() -> SafeString:
+    """The form's next key."""
     fresh = render_to_string("chat/key.html", {"key": new_id()})
-    parts += format_html('<hx-partial hx-target="#message-key" hx-swap="outerHTML">{}</hx-partial>', SafeString(fresh))
-    return HttpResponse(parts, status=status)
+    return format_html('<hx-partial hx-target="#message-key" hx-swap="outerHTML">{}</hx-partial>', SafeString(fresh))
 
 
 @require_POST
@@ -186,8 +193,6 @@ def _not_taken(request: MemberRequest, conversation: Conversation, error: Domain
 
 def _changed(request: MemberRequest, posted: inbox.Posted) -> SafeString:
     """What this post changed, as the stream would send it: the page shows it without waiting for the stream."""
-    if posted.turn is not None and not posted.again:
-        return frames.begun(posted.message, posted.turn)
     conversation = own_conversation(request, posted.message.conversation_id)
     fresh = frames.of_changes(conversation, request.member, posted.message.seq - 1)
     return frames.joined(frame.html for frame in fresh if frame.event in ("message", "turn"))

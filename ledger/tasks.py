@@ -1,10 +1,15 @@
 """What the queue calls. Thin: find the job, run it."""
 
 import uuid
+from datetime import timedelta
+
+from django.db.models.functions import Now
 
 from ledger import audit, jobs, lifeline, tenancy
 from ledger.actions import quotes
-from ledger.models import Quote, Via
+from ledger.models import Knock, Quote, Via
+
+KNOCKS_KEPT = timedelta(minutes=5)
 
 
 def run_due(kind: str, object_id: str, tenant_id: str) -> None:
@@ -22,7 +27,8 @@ def expire_quote(tenant_id: uuid.UUID, quote_id: uuid.UUID) -> None:
 
 
 def sweep() -> None:
-    """Each minute: wake whatever a lost message left behind, and see that the rows are of this life."""
+    """Each minute: wake what a lost message left behind, forget old knocks, see that the rows are of this life."""
+    Knock.objects.filter(since__lt=Now() - KNOCKS_KEPT).delete()
     if lifeline.moved():
         lifeline.mend()
     jobs.dispatch_due()

@@ -7,6 +7,7 @@ from ledger.models.due import Due
 from ledger.models.forms import SubmittedForm
 from ledger.models.invoice_lines import CreditNote, InvoiceLine
 from ledger.models.invoices import Invoice
+from ledger.models.knocks import Knock
 from ledger.models.leads import OPEN_STAGES, Lead, LostReason, Stage, StageChange
 from ledger.models.lifelines import Lifeline
 from ledger.models.links import PublicLink
@@ -40,6 +41,7 @@ __all__ = [
     "Due",
     "Invoice",
     "InvoiceLine",
+    "Knock",
     "Language",
     "Lead",
     "Lifeline",

@@ -26,6 +26,7 @@ WITHOUT_POLICY = {
     "ledger_user_user_permissions": "Django's own",
     "ledger_access": "ids only: which companies a person may enter",
     "ledger_due": "ids only: what has to be looked at",
+    "ledger_knock": "a hash and a count: how often an address knocks at a public page",
     "ledger_lifeline": "of no company: which database's life the rows belong to",
     "ledger_publiclink": "ids and the hash of a token: what a link opens",
 }

@@ -140,3 +140,9 @@ def test_every_variable_that_is_read_is_in_the_table() -> None:
     read = set(re.findall(r"env\.(?:text|flag|number|seconds|words|choice|required)\(\s*\"(\w+)\"", code))
     assert len(read) > 20
     assert sorted(read - set(re.findall(r"\b[A-Z_]{4,}\b", table))) == []
+
+
+def test_the_page_of_interfaces_shows_the_same_table() -> None:
+    table = (ROOT / "ledger" / "settings.py").read_text().split('"""', 2)[1].split("\n\n")[1]
+    assert table.startswith("| variable |")
+    assert table in (ROOT / "docs" / "interfaces.md").read_text()

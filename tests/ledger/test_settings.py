@@ -94,7 +94,8 @@ def test_only_web_and_agent_keep_a_pool_of_connections(load: Load, process: str,
 def test_listeners_go_past_the_bouncer_and_the_rest_prepares_nothing(load: Load) -> None:
     settings = load(**PRODUCTION, DATABASE_DIRECT_URL="postgresql://aval:password@direct.example/aval")
     assert settings["DATABASES"]["default"]["HOST"] == "db.example"
-    assert settings["DATABASES"]["default"]["OPTIONS"]["prepare_threshold"] is None
+    options = settings["DATABASES"]["default"]["OPTIONS"]
+    assert (options.get("prepare_threshold"), "server_side_binding" in options) == (None, False)
     assert settings["CHANNEL_LAYERS"]["default"]["CONFIG"]["HOST"] == "direct.example"
 
 

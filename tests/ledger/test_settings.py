@@ -147,3 +147,10 @@ def test_the_page_of_interfaces_shows_the_same_table() -> None:
     table = (ROOT / "ledger" / "settings.py").read_text().split('"""', 2)[1].split("\n\n")[1]
     assert table.startswith("| variable |")
     assert table in (ROOT / "docs" / "interfaces.md").read_text()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/operating.md", "docs/security.md", "docs/interfaces.md"])
+def test_every_variable_that_a_page_names_exists(page: str) -> None:
+    table = (ROOT / "ledger" / "settings.py").read_text().split('"""', 2)[1]
+    ours = re.compile(r"\b(?:AVAL|DATABASE|EMAIL|OPENAI|REDIS|SECRET)_[A-Z_]+\b")
+    assert set(ours.findall((ROOT / page).read_text())) <= set(ours.findall(table))

@@ -110,6 +110,7 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
     # Asked before each use: after a restart of the database no request meets a connection that is gone.
     settings["CONN_HEALTH_CHECKS"] = True
     if behind_bouncer:
+        options["prepare_threshold"] = None
         settings["DISABLE_SERVER_SIDE_CURSORS"] = True
     else:
         # The server keeps the plans of what is asked again and again. Django's own default is to make them anew.

@@ -1,5 +1,6 @@
 """The bound on what a request may carry, on the ASGI application that daphne serves."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -7,17 +8,21 @@ from asgiref.testing import ApplicationCommunicator
 from channels.routing import ProtocolTypeRouter
 from django.core.handlers.asgi import ASGIHandler
 
-from ledger.asgi import application
 from ledger.http import REFUSAL
 
 LIMIT = 1000
+
+
+def the_application() -> Any:
+    """Loaded on first use: it looks at the database's role before it serves, and no test runs while tests are found."""
+    return importlib.import_module("ledger.asgi").application
 
 
 async def answer_to(chunks: list[bytes], *, stated: str | None = None) -> tuple[int, bytes]:
     """Status and body of a POST that comes in these chunks."""
     headers = [(b"host", b"testserver")] + ([(b"content-length", stated.encode())] if stated is not None else [])
     scope = {"type": "http", "method": "POST", "path": "/nowhere/", "query_string": b"", "headers": headers}
-    client = ApplicationCommunicator(application, scope)
+    client = ApplicationCommunicator(the_application(), scope)
     for number, chunk in enumerate(chunks):
         await client.send_input({"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)})
     start: dict[str, Any] = await client.receive_output(10)
@@ -31,6 +36,7 @@ def small_limit(settings: Any) -> None:
 
 
 def test_the_application_is_channels_router_around_djangos_handler() -> None:
+    application = the_application()
     assert isinstance(application, ProtocolTypeRouter)
     assert list(application.application_mapping) == ["http"]
     assert isinstance(application.application_mapping["http"], ASGIHandler)

@@ -43,7 +43,8 @@ def test_the_readers_locale_is_found_in_one_place_only() -> None:
         str(path.relative_to(HERE))
         for path in [*(HERE / "ledger").rglob("*.py"), *(HERE / "assistant").rglob("*.py")]
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.IfExp | ast.Dict) and "country" not in ast.unparse(node)
+        if isinstance(node, ast.IfExp | ast.Dict)
+        and "country" not in ast.unparse(node)
         and {"pt-BR", "en-US"} <= {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
     ]
     assert chosen == ["ledger/reader.py"]

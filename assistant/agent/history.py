@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from assistant import turns
 from assistant.agent import results
 from assistant.models import Message, ToolCall, Turn
 from ledger.compiled import Compiled, Slot, a_number, an_id
@@ -77,7 +78,6 @@ def _of_turns() -> dict[str, Slot]:
     }
 
 
-NEWEST = Compiled(lambda: Turn.objects.filter(conversation_id=an_id("conversation")).order_by("-ordinal")[:1])
 MESSAGES: Compiled[Row] = Compiled(
     lambda: (
         Message.objects.filter(**_of_turns(), role__in=TOLD, silent=False, open=False)
@@ -119,15 +119,15 @@ def read(
     A reply of `now` that was cut off is left out: the model says it again.
     """
     window = window or Window()
-    newest = now or NEWEST.first(conversation=conversation_id)
+    newest = now or turns.newest(conversation_id)
     last = newest.ordinal if newest else 0
-    turns = {"conversation": conversation_id, "after": last - window.turns, "last": last}
+    shown = {"conversation": conversation_id, "after": last - window.turns, "last": last}
     said: dict[int, list[Row]] = defaultdict(list)
-    for message in MESSAGES.all(**turns):
+    for message in MESSAGES.all(**shown):
         said[message.turn__ordinal].append(message)
     calls: dict[uuid.UUID, list[Row]] = defaultdict(list)
     if any(message.role == Message.Role.ASSISTANT for told in said.values() for message in told):
-        for call in CALLS.all(**turns):
+        for call in CALLS.all(**shown):
             calls[call.message_id].append(call)
     blocks: list[list[dict[str, Any]]] = []
     room = window.characters

@@ -15,6 +15,7 @@ from assistant.doors import cards
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
 from assistant.gate import reversing
 from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
+from assistant.turns import newest as newest_turn
 from ledger.compiled import Compiled, a_number, an_id, some_ids
 from ledger.models import Membership
 
@@ -135,7 +136,7 @@ def sections(
             decided[decision.action_id].append(decision)
 
     reverses = {record.action_id: record for record in reversing.records(actions)}
-    last_turn = LAST_TURN.first(**own)
+    last_turn = newest_turn(conversation.pk)
     newest = last_turn.ordinal if last_turn else None
     said: dict[uuid.UUID | None, list[Message]] = defaultdict(list)
     for message in messages:
@@ -203,7 +204,6 @@ ACTIONS = Compiled(
 DECIDED = Compiled(
     lambda: Decision.objects.filter(action=some_ids("actions")).select_related("member").order_by("slot")
 )
-LAST_TURN = Compiled(lambda: Turn.objects.filter(conversation=an_id("conversation")).order_by("-ordinal")[:1])
 
 
 def _at_home(messages: Any) -> Any:

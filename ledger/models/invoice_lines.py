@@ -94,9 +94,7 @@ class InvoiceLine(TenantModel):
 
     @property
     def discount(self) -> Portion | None:
-        if self.discount_percent is None and self.discount_cents is None:
-            return None
-        return Portion(percent=self.discount_percent, cents=self.discount_cents)
+        return Portion.given(self.discount_percent, self.discount_cents)
 
     def as_money(self) -> money.Line:
         """The line as `ledger.money` computes it."""

@@ -62,12 +62,11 @@ class Compiled(Generic[Row]):
 
     def __init__(self, build: Callable[[], "QuerySet[Any, Row]"]) -> None:
         self._build = build
-        self._made: tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]] | None = None
+        self._made: tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...], frozenset[str]] | None = None
 
     def all(self, **values: Any) -> list[Row]:
         """The rows, as the queryset would give them. Raises TypeError where a slot has no value, or a value no slot."""
-        queryset, compiler, sql, params = self._made or self._make()
-        slots = {param.name for param in params if isinstance(param, Slot)}
+        queryset, compiler, sql, params, slots = self._made or self._make()
         if slots != values.keys():
             raise TypeError(f"this query has the slots {sorted(slots)} and was given {sorted(values)}")
         filled = _Filled(queryset.query, compiler, sql, [_value(param, values) for param in params])
@@ -89,12 +88,14 @@ class Compiled(Generic[Row]):
             raise made[0].model.DoesNotExist(f"no {made[0].model._meta.object_name} for {values}")
         return found[0]
 
-    def _make(self) -> "tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]]":
+    def _make(self) -> "tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...], frozenset[str]]":
         with tenancy.assumed(TENANT):
             queryset = self._build()
             compiler: SQLCompiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
             sql, params = compiler.as_sql()
-        self._made = (queryset, compiler, sql, tuple(params))
+        given: tuple[Any, ...] = tuple(params)
+        slots = frozenset(param.name for param in given if isinstance(param, Slot))
+        self._made = (queryset, compiler, sql, given, slots)
         return self._made
 
 

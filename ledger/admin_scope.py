@@ -1,7 +1,6 @@
 """The company that one of the staff has entered, kept in the session, and the scope in which the site's pages run."""
 
 import uuid
-import zoneinfo
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,10 +11,10 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ledger import audit, tenancy
+from ledger import audit, reader, tenancy
 from ledger.models import Company, Via
 
 SESSION_ENTERED = "operator_entered"
@@ -83,8 +82,7 @@ def _choose(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(view: View, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-    zone = zoneinfo.ZoneInfo(request.company.timezone)
-    with timezone.override(zone), translation.override(request.user.language):
+    with reader.reading(request.user.language, request.company.timezone):
         response = view(request, *args, **kwargs)
         if hasattr(response, "render") and callable(response.render):
             response = response.render()

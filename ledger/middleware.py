@@ -1,15 +1,13 @@
 """Who is here and in which company: the scope, the origin, the language and the time zone of a request."""
 
 import uuid
-import zoneinfo
 from collections.abc import Callable
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils import timezone, translation
 
-from ledger import audit, tenancy
+from ledger import audit, reader, tenancy
 from ledger.compiled import Compiled, an_id
 from ledger.models import Access, Company, Membership, Via
 
@@ -89,12 +87,12 @@ class TenantMiddleware:
                 return None
             request.company = request.member.tenant
             request.member.user = request.user
-            zone = zoneinfo.ZoneInfo(request.member.timezone or request.company.timezone)
-            with timezone.override(zone), translation.override(request.user.language):
+            language, zone = request.user.language, request.member.timezone or request.company.timezone
+            with reader.reading(language, zone):
                 response = view(request, *args, **kwargs)
                 if hasattr(response, "render") and callable(response.render):
                     response = response.render()
         if isinstance(response, AfterCommit):
-            with timezone.override(zone), translation.override(request.user.language):
+            with reader.reading(language, zone):
                 response.write_content()
         return response

@@ -3,14 +3,25 @@
 Every amount, day and number in a text of ours is written by these; the machine form is for programs and the model.
 """
 
+import contextlib
+import zoneinfo
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
 from babel.numbers import format_decimal
+from django.utils import timezone, translation
 from django.utils.translation import get_language
 
 from ledger import dates, money
 from ledger.locales import babel_locale
+
+
+@contextlib.contextmanager
+def reading(language: str, zone: str) -> Iterator[None]:
+    """Write for somebody: in their language, at the times of their zone (a name of the tz database)."""
+    with translation.override(language), timezone.override(zoneinfo.ZoneInfo(zone)):
+        yield
 
 
 def locale() -> str:

@@ -6,19 +6,17 @@ the old runner, if it still lives, finds at the end of each transaction that the
 
 import contextlib
 import uuid
-import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
 from django.db.models.expressions import CombinedExpression
-from django.utils import timezone, translation
 
 from assistant import turns
 from assistant.gate.outcome import Clock
 from assistant.models import Turn
-from ledger import audit, tenancy
+from ledger import audit, reader, tenancy
 from ledger.compiled import Compiled, an_id
 from ledger.models import Company, Membership, Via
 
@@ -91,7 +89,7 @@ class Scope:
     @contextlib.contextmanager
     def entered(self) -> Iterator["Scope"]:
         """In the member's language and time zone."""
-        with translation.override(self.language), timezone.override(zoneinfo.ZoneInfo(self.zone)):
+        with reader.reading(self.language, self.zone):
             yield self
 
     def hold(self) -> Turn:

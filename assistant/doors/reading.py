@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import uuid
-import zoneinfo
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,10 +11,9 @@ from typing import TypeVar
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.db import connection
 from django.http import HttpRequest
-from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare
 
-from ledger import tenancy
+from ledger import reader, tenancy
 from ledger.compiled import Compiled, an_id
 from ledger.middleware import chosen_company, companies_of, member_of
 from ledger.models import Membership, User
@@ -41,7 +39,7 @@ class Viewer:
     @contextlib.contextmanager
     def words(self) -> Iterator[None]:
         """The reader's language and time zone, without the database."""
-        with translation.override(self.language), timezone.override(zoneinfo.ZoneInfo(self.zone)):
+        with reader.reading(self.language, self.zone):
             yield
 
     @contextlib.contextmanager

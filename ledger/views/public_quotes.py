@@ -5,7 +5,6 @@ site could ride on: instead of Django's cookie each form carries a word signed f
 (H34); `seen` is a POST of the page's script, which mail scanners don't run.
 """
 
-import zoneinfo
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -14,11 +13,11 @@ from typing import Any
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone, translation
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from ledger import audit, links, locales, tenancy
+from ledger import audit, links, locales, reader, tenancy
 from ledger.actions.quote_answers import (
     Signature,
     accept_quote,
@@ -106,7 +105,7 @@ def _entered(request: HttpRequest, token: str, view: PageView) -> HttpResponse:
     with audit.entering(Via.PORTAL, request.META.get("REMOTE_ADDR", "")), tenancy.tenant(link.tenant_id):
         offer = _offer(link, token)
         language = locales.language_of(offer.locale)
-        with timezone.override(zoneinfo.ZoneInfo(offer.company.timezone)), translation.override(language):
+        with reader.reading(language, offer.company.timezone):
             response = view(request, offer)
     response["Content-Language"] = language
     return response

@@ -13,14 +13,13 @@ from django.db import connection
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
+from assistant.gate.reading import MEMBER
 from ledger import reader, tenancy
-from ledger.compiled import Compiled, an_id
 from ledger.middleware import chosen_company, companies_of, member_of
 from ledger.models import Membership, User
 from ledger.sessions import SessionStore
 
 Answer = TypeVar("Answer")
-MEMBER = Compiled(lambda: Membership.objects.select_related("tenant").filter(pk=an_id()))
 READERS = 8
 _readers = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="stream-read")
 

@@ -15,7 +15,7 @@ from assistant.gate import closing, policy, renewing, targets
 from assistant.gate.clicks import Answer as Answer
 from assistant.gate.clicks import Click as Click
 from assistant.gate.clicks import Kind as Kind
-from assistant.gate.clicks import Verdict, decide, late, missing, note
+from assistant.gate.clicks import Verdict, decide, late, note
 from assistant.gate.clicks import find as find
 from assistant.gate.clicks import seen as seen
 from assistant.gate.clicks import visible as visible
@@ -33,7 +33,7 @@ def confirm(click: Click) -> Answer:
     """Say yes to exactly what was shown. The worker does the rest."""
     action = find(click)
     if action is None:
-        return missing(click, "confirm")
+        return Answer(Kind.MISSING)
     refusal = _presence(action, click)
     if refusal:
         return note(click, action, "confirm", Answer(Kind.REFUSED, action, refusal))
@@ -83,7 +83,7 @@ def edit(click: Click, fields: dict[str, Any]) -> Answer:
     """Change fields of the card: the old one is superseded, a new one is asked about. A bad value changes nothing."""
     action = find(click)
     if action is None:
-        return missing(click, "edit")
+        return Answer(Kind.MISSING)
     made = registry.get(action.tool)
     if made is None or action.status not in OPEN:
         return late(click, action, Verdict.CONFIRM, word="edit")
@@ -163,7 +163,7 @@ def reject(click: Click) -> Answer:
     """Say no, with a reason, on record; the agent is told and the tool says what follows."""
     action = find(click)
     if action is None:
-        return missing(click, "reject")
+        return Answer(Kind.MISSING)
     if action.status in OPEN and action.level >= Level.APPROVE and not (click.reason.strip() or click.reason_code):
         sentence = _("Write a reason, so the next draft is right.")
         return note(click, action, "reject", Answer(Kind.REFUSED, action, sentence))
@@ -175,7 +175,7 @@ def cancel(click: Click) -> Answer:
     """Close the card without blame and without a retry."""
     action = find(click)
     if action is None:
-        return missing(click, "cancel")
+        return Answer(Kind.MISSING)
     return _close(click, action, Verdict.CANCEL, Status.CANCELLED)
 
 
@@ -211,7 +211,7 @@ def undo(click: Click) -> Answer:
     """Take a confirmed action back before it has run; certain exactly while it is scheduled (settled question 2)."""
     action = find(click)
     if action is None:
-        return missing(click, "undo")
+        return Answer(Kind.MISSING)
     rows = PendingAction.objects.filter(
         tenant_id=current_tenant(),
         pk=action.pk,

@@ -112,11 +112,6 @@ def decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> 
 PAST = {Verdict.CONFIRM: "confirmed", Verdict.REJECT: "rejected", Verdict.CANCEL: "cancelled"}
 
 
-def missing(click: Click, word: str) -> Answer:
-    """Not there, or not this person's to know of."""
-    return Answer(Kind.MISSING)
-
-
 def note(click: Click, action: PendingAction, word: str, answer: Answer) -> Answer:
     """One audit row for each attempt that decided nothing (J2)."""
     audit.record(

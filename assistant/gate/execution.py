@@ -19,6 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
+from django.db.models.expressions import Combinable
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -75,12 +76,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
     made = registry.get(action.tool)
     limit = made.time_limit if made else 30
     lease_until = Clock() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS)
-    attempt = Attempt.objects.create(
-        action=action,
-        token=uuid.uuid4(),
-        worker=f"{socket.gethostname()}:{os.getpid()}",
-        lease_until=lease_until,
-    )
+    attempt = open_attempt(action, lease_until)
     claim = Claim(tenant_id, action.pk, attempt.token)
     with translation.override(action.language):
         refusal = _refusal(action, made)
@@ -117,6 +113,14 @@ def tell_running(action: PendingAction) -> None:
     announce(action.conversation_id, action)
 
 
+def open_attempt(action: PendingAction, lease_until: Combinable) -> Attempt:
+    """The one attempt that an action has: this process's, by a token of its own, until then by the database's clock."""
+    attempt: Attempt = Attempt.objects.create(
+        action=action, token=uuid.uuid4(), worker=f"{socket.gethostname()}:{os.getpid()}", lease_until=lease_until
+    )
+    return attempt
+
+
 def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None:
     """Whether something changed since the click that forbids it now: (code, sentence), or None."""
     if made is None or made.version != action.tool_version:
@@ -126,7 +130,7 @@ def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None
     promise = Due.objects.filter(kind="execute_action", object_id=action.pk).first()
     if promise is not None and promise.tries > MAX_TRIES:
         return "GAVE_UP", _("The worker died several times before anything was done.")
-    requester = reading.REQUESTER.one(pk=action.requester_id)
+    requester = reading.MEMBER.one(pk=action.requester_id)
     if not requester.tenant.active or policy.agent_paused():
         return "PAUSED", _("The company or its assistant is paused.")
     if not permissions.allowed(requester, made.permission):

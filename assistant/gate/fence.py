@@ -7,8 +7,6 @@ been confirmed and done already.
 """
 
 import logging
-import os
-import socket
 import uuid
 from datetime import datetime, timedelta
 
@@ -16,7 +14,7 @@ from django.db import OperationalError, transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from assistant.gate import closing, digest, execution
+from assistant.gate import closing, digest, execution, reading
 from assistant.gate.outcome import Clock
 from assistant.gate.proposals import context_of
 from assistant.models import OPEN, Attempt, PendingAction, Status
@@ -47,7 +45,7 @@ def close_the_past(before: datetime) -> None:
 
 def _close(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
     with audit.entering("system", "restore"), tenancy.tenant(tenant_id):
-        action = PendingAction.objects.select_for_update(no_key=True).get(pk=action_id)
+        action = reading.HELD.one(pk=action_id)
         match action.status:
             case Status.SCHEDULED:
                 attempt = _claim(action)
@@ -57,7 +55,7 @@ def _close(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
                     else:
                         _doubt(action, attempt, reserve=True)
             case Status.EXECUTING:
-                _doubt(action, Attempt.objects.get(action=action), reserve=False)
+                _doubt(action, reading.ATTEMPT.one(action=action.pk), reserve=False)
             case _:
                 closing.close_open(action_id, closed_by=WHY)
 
@@ -66,13 +64,7 @@ def _claim(action: PendingAction) -> Attempt:
     """The one attempt that the action has. It is nobody's to run: its lease is over."""
     PendingAction.objects.filter(pk=action.pk, status=Status.SCHEDULED).update(status=Status.EXECUTING)
     jobs.forget("execute_action", action.pk)
-    attempt: Attempt = Attempt.objects.create(
-        action=action,
-        token=uuid.uuid4(),
-        worker=f"{socket.gethostname()}:{os.getpid()}",
-        lease_until=Clock() - timedelta(seconds=1),
-    )
-    return attempt
+    return execution.open_attempt(action, Clock() - timedelta(seconds=1))
 
 
 def _undone(action: PendingAction, attempt: Attempt) -> None:

@@ -8,7 +8,7 @@ ACTION = Compiled(lambda: PendingAction.objects.select_related("turn").filter(pk
 HELD = Compiled(lambda: PendingAction.objects.select_for_update(no_key=True).filter(pk=an_id()))
 IN_CONVERSATION = Compiled(lambda: PendingAction.objects.filter(pk=an_id(), conversation_id=an_id("conversation")))
 ATTEMPT = Compiled(lambda: Attempt.objects.filter(action=an_id("action")))
-REQUESTER = Compiled(lambda: Membership.objects.select_related("tenant").filter(pk=an_id()))
+MEMBER = Compiled(lambda: Membership.objects.select_related("tenant").filter(pk=an_id()))
 CONFIRMED = Compiled(
     lambda: Decision.objects.filter(action=an_id("action"), verdict=Decision.Verdict.CONFIRM).select_related("member")
 )

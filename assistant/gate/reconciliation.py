@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from assistant.gate import execution
+from assistant.gate import execution, reading
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.gate.proposals import context_of
 from assistant.models import Alert, Attempt, PendingAction, Status
@@ -27,7 +27,7 @@ WAITS = (30, 60, 300, 900, 3600)
 def watch(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
     """An action that is still executing past its lease is in doubt: its worker died or lost its answer."""
     with tenancy.tenant(tenant_id):
-        action = PendingAction.objects.select_for_update(no_key=True).get(pk=action_id)
+        action = reading.HELD.one(pk=action_id)
         attempt = Attempt.objects.filter(action=action, lease_until__lte=Clock()).first()
         if action.status == Status.EXECUTING and attempt is not None:
             execution.doubt(action, attempt, "lease")
@@ -50,7 +50,7 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
     except Exception:
         log.exception("The provider could not be asked about action %s", action_id)
     with tenancy.tenant(tenant_id):
-        action = PendingAction.objects.select_for_update(no_key=True).get(pk=action_id)
+        action = reading.HELD.one(pk=action_id)
         if action.status != Status.IN_DOUBT:
             return
         audit.record("action.looked_up", by=None, subject=action, found=found is not None)
@@ -88,7 +88,7 @@ def settle(
     note, reference = note.strip()[:2000], reference.strip()[:80]
     if not note:
         raise DomainError("NOTE_REQUIRED", _("Write a note: how do you know?"))
-    action: PendingAction | None = PendingAction.objects.select_for_update(no_key=True).filter(pk=action_id).first()
+    action = reading.HELD.first(pk=action_id)
     if action is None or action.status != Status.IN_DOUBT:
         raise DomainError("NOT_IN_DOUBT", _("This action is not in doubt."))
     attempt = Attempt.objects.get(action=action)

@@ -5,7 +5,7 @@ import json
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from assistant.gate import proposals
+from assistant.gate import proposals, reading
 from assistant.gate.outcome import tell
 from assistant.models import Message, PendingAction, Status
 from assistant.tools import registry
@@ -33,7 +33,7 @@ def reverse(action: PendingAction, *, by: Membership, language: str, door: str) 
     A reverse of level 0 runs at once, as the agent's would. Raises NOT_REVERSIBLE, ALREADY_REVERSED, NotAllowed and
     what the reverse itself refuses.
     """
-    held: PendingAction = PendingAction.objects.select_for_update(no_key=True).get(pk=action.pk)
+    held = reading.HELD.one(pk=action.pk)
     made, back = registry.get(held.tool), reverse_of(held)
     if made is None or back is None or held.status != Status.EXECUTED:
         raise DomainError("NOT_REVERSIBLE", _("This cannot be taken back from here."))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import connections
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -32,6 +33,8 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
         yield chromium
         chromium.close()
+        # While the loop runs Django keeps this thread's connections apart: nobody else could close them later.
+        connections.close_all()
     if unsafe is None:
         del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 

@@ -31,13 +31,6 @@ pytestmark = [pytest.mark.processes, pytest.mark.timeout(120)]
 SENTENCE = "Your last step may not have been taken. Try again in a few seconds: nothing is done twice."
 
 
-@pytest.fixture(autouse=True)
-def no_dead_connection_stays() -> Iterator[None]:
-    """Sessions are ended from other threads too; what this thread still holds would fail the next test instead."""
-    yield
-    connections.close_all()
-
-
 class Browser:
     """One signed-in person; the sign-in is made while the database is there."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from tests.server import ROOT
 
@@ -149,9 +150,18 @@ def answers(address: str) -> bool:
     return True
 
 
+def forget_what_waits() -> None:
+    """Nothing that other tests of this database left is due: hundreds of their cards expire by themselves in a long
+    run, and a worker or an agent that starts now would do all that first."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM ledger_due")
+        cursor.execute("DELETE FROM django_q_ormq")
+
+
 @pytest.fixture
 def processes(database_url: str, tmp_path: Path) -> Iterator[Processes]:
     """For tests that kill or configure processes: nothing runs yet, all ends with the test."""
+    forget_what_waits()
     own = Processes(database_url, tmp_path)
     yield own
     own.stop()
@@ -163,6 +173,7 @@ def product(database_url: str) -> Iterator[Running]:
 
     It ends with the module: its agent and worker would take the turns and actions of other tests.
     """
+    forget_what_waits()
     with tempfile.TemporaryDirectory() as folder:
         own = Processes(database_url, Path(folder))
         try:

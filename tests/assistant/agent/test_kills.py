@@ -10,16 +10,10 @@ import pytest
 from assistant import turns
 from assistant.agent.endpoint import RehearsalEndpoint
 from assistant.models import Turn
-from ledger.models import Due
 from tests.assistant.agent.talk import Talk, call, say, step, talking
 from tests.processes import Processes, Running, answers
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
-
-
-@pytest.fixture(autouse=True)
-def nothing_else_is_due():
-    Due.objects.filter(kind=turns.KIND).delete()
 
 
 def agent(talk: Talk, processes: Processes) -> Running:

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import pytest
 from django.conf import LazySettings
 
-from assistant import turns
-from ledger.models import Due
 from tests.assistant.agent.talk import Stage
 from tests.assistant.faults.ground import Ground, prepared
 from tests.assistant.gate.conftest import Office, make_office
+from tests.processes import forget_what_waits
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +20,7 @@ def prepared_ground(database_url: str, tmp_path_factory: pytest.TempPathFactory)
 @pytest.fixture(scope="module")
 def module_ground(prepared_ground: Ground) -> Iterator[Ground]:
     """Its agent and worker would take the turns and actions of other tests; what those left is not for it either."""
-    Due.objects.filter(kind=turns.KIND).delete()
+    forget_what_waits()
     yield prepared_ground
     prepared_ground.empty()
 

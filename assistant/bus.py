@@ -17,11 +17,10 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from channels.layers import get_channel_layer
-from django.db import transaction
+from django.db import connection, transaction
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +43,41 @@ class Kind(StrEnum):
     ERROR = "error"
 
 
+URGENT = (Kind.CONFIRM, Kind.ACTION, Kind.ERROR)
+"""What a person waits for."""
+
+
 def group_of(conversation_id: uuid.UUID) -> str:
     return f"conversation.{conversation_id.hex}"
 
 
+@dataclass
+class _Change:
+    """The newest change of a conversation in a transaction, of the most pressing kind."""
+
+    conversation_id: uuid.UUID
+    kind: Kind
+    seq: int
+    ids: dict[str, object]
+
+    def __call__(self) -> None:
+        publish(self.conversation_id, self.kind, self.seq, **self.ids)
+
+
 def publish_on_commit(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:
-    """Publish when the running transaction commits, at once where there is none. For synchronous code."""
-    transaction.on_commit(partial(publish, conversation_id, kind, seq, **ids), robust=True)
+    """Publish when the running transaction commits, at once where there is none. For synchronous code.
+
+    Several changes of one transaction are one message: who reads the rows finds them all. What undoes the change
+    that was noted first undoes the later ones too, so the note stands as long as any of them does.
+    """
+    for waiting in connection.run_on_commit:
+        noted = waiting[1]
+        if isinstance(noted, _Change) and noted.conversation_id == conversation_id:
+            noted.seq = max(noted.seq, seq)
+            if kind in URGENT and noted.kind not in URGENT:
+                noted.kind, noted.ids = kind, ids
+            return
+    transaction.on_commit(_Change(conversation_id, kind, seq, ids), robust=True)
 
 
 def publish(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:

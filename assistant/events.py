@@ -1,6 +1,11 @@
-"""Tell who watches a conversation what changed. The rows are the log; an event is their number and nothing else."""
+"""Store what changed in a conversation under its next number, and tell who watches.
+
+The rows are the log; an event is their number and nothing else.
+"""
 
 import uuid
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from django.db import connection
@@ -8,7 +13,7 @@ from django.db import connection
 from assistant import bus
 from assistant.bus import Kind
 from assistant.models import Message, PendingAction, ToolCall, Turn
-from ledger.tenancy import current_tenant
+from ledger.tenancy import TenantConflict, current_tenant
 
 NUMBER = (
     "own AS (UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp()"
@@ -17,28 +22,89 @@ NUMBER = (
 Row = Message | ToolCall | PendingAction | Turn
 
 
-def announce(conversation_id: uuid.UUID, *rows: Row) -> None:
+def announce(conversation_id: uuid.UUID, *rows: Row, fields: Iterable[str] = ()) -> None:
     """Number the rows as the newest changes of their conversation and publish them after the commit (as `row`).
 
+    One statement: a row that is new is inserted by it; of the first row that is not, `fields` are written as well.
     Call it last in a transaction: it locks the conversation's row (lock order: action, documents, number sequence,
     conversation, head of the audit chain).
     """
+    if not _number(conversation_id, rows, tuple(fields), once=False):
+        raise LookupError("a row that is new cannot be there already")
+
+
+def announce_once(conversation_id: uuid.UUID, row: Row) -> bool:
+    """The same for one new row; False, and nothing is stored, where its keys say that it is there already."""
+    return _number(conversation_id, (row,), (), once=True)
+
+
+def _number(conversation_id: uuid.UUID, rows: tuple[Row, ...], fields: tuple[str, ...], *, once: bool) -> bool:
+    tenant_id = current_tenant()
     parts: list[str] = [NUMBER]
-    params: list[Any] = [len(rows), conversation_id, current_tenant()]
-    for back, row in enumerate(reversed(rows)):
-        table = row._meta.db_table
-        place = ", position = own.seq - %s" if isinstance(row, Message) and not row.position else ""
-        parts.append(f"row{back} AS (UPDATE {table} SET seq = own.seq - %s{place} FROM own WHERE id = %s)")  # noqa: S608
-        params += [back, back, row.pk] if place else [back, row.pk]
+    params: list[Any] = [len(rows), conversation_id, tenant_id]
+    placed = [isinstance(row, Message) and not row.position for row in rows]
+    for number, row in enumerate(rows):
+        if row.tenant_id != tenant_id:
+            raise TenantConflict("this row belongs to another company")
+        back = len(rows) - 1 - number
+        if row._state.adding:
+            sql, values = _insert(type(row), back, placed[number], once), _values(row, _stored(type(row)))
+        else:
+            sql = _update(type(row), back, placed[number], fields)
+            values = [*_values(row, _named(type(row), fields)), row.pk]
+            fields = ()
+        parts.append(f"row{number} AS ({sql})")
+        params += values
     with connection.cursor() as cursor:
-        cursor.execute(f"WITH {', '.join(parts)} SELECT seq FROM own", params)  # noqa: S608 (names of our own tables)
-        (last,) = cursor.fetchone()
-    for seq, row in enumerate(rows, start=last - len(rows) + 1):
+        cursor.execute(f"WITH {', '.join(parts)} SELECT seq, (SELECT count(*) FROM row0) FROM own", params)  # noqa: S608 (names of our own tables)
+        last, stored = cursor.fetchone()
+    if not stored:
+        return False
+    for seq, (row, is_placed) in enumerate(zip(rows, placed, strict=True), start=last - len(rows) + 1):
         kind = _kind(row)
-        row.seq = seq
-        if isinstance(row, Message) and not row.position:
+        row.seq, row._state.adding = seq, False
+        if is_placed and isinstance(row, Message):
             row.position = seq
         bus.publish_on_commit(conversation_id, kind, seq, row=row.pk)
+    return True
+
+
+@cache
+def _insert(model: type[Row], back: int, placed: bool, once: bool) -> str:
+    """A new row, whose number (and place, for a message) is its conversation's."""
+    given = _stored(model)
+    numbered = ["seq", "position"] if placed else ["seq"]
+    if model is Message and not placed:
+        raise ValueError("a new message has no place yet")
+    columns = ", ".join([f'"{field.column}"' for field in given] + numbered)
+    # Without the length: a cast to varchar(10) would cut, where the column refuses.
+    values = ", ".join([f"%s::{field.db_type(connection).partition('(')[0]}" for field in given])
+    numbers = ", ".join(f"own.seq - {back}" for _ in numbered)
+    clash = " ON CONFLICT DO NOTHING" if once else ""
+    return f"INSERT INTO {model._meta.db_table} ({columns}) SELECT {values}, {numbers} FROM own{clash} RETURNING 1"  # noqa: S608 (as above)
+
+
+@cache
+def _update(model: type[Row], back: int, placed: bool, fields: tuple[str, ...]) -> str:
+    changes = [f"seq = own.seq - {back}"] + [f"position = own.seq - {back}"] * placed
+    changes += [f'"{field.column}" = %s' for field in _named(model, fields)]
+    return f"UPDATE {model._meta.db_table} SET {', '.join(changes)} FROM own WHERE id = %s RETURNING 1"  # noqa: S608 (as above)
+
+
+@cache
+def _stored(model: type[Row]) -> tuple[Any, ...]:
+    """The fields that a new row gives itself."""
+    numbered = ("seq", "position") if model is Message else ("seq",)
+    return tuple(field for field in model._meta.concrete_fields if field.name not in numbered)
+
+
+@cache
+def _named(model: type[Row], fields: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(model._meta.get_field(name) for name in fields)
+
+
+def _values(row: Row, fields: Iterable[Any]) -> list[Any]:
+    return [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
 
 
 def _kind(row: Row) -> Kind:

@@ -6,6 +6,7 @@ chain. They are `NO KEY` locks: a row that refers to the turn (a message, a call
 
 import uuid
 from functools import cache, partial
+from typing import Any
 
 from django.db import connection, models
 from django.utils import timezone
@@ -23,7 +24,9 @@ STOP = "stop"
 """The word before a turn's id in a notification that asks its runner to stop it."""
 SETTLED = (*FINAL, Status.IN_DOUBT, Status.AWAITING_SECOND)
 PROMISE = """
-    WITH promised AS (
+    WITH taken AS (
+         UPDATE assistant_message SET turn_id = %s WHERE id = ANY(%s) AND tenant_id = %s),
+         promised AS (
          INSERT INTO ledger_due (id, kind, object_id, tenant_id, run_at, tries) VALUES (%s, %s, %s, %s, now(), 0)
     ON CONFLICT (kind, object_id) DO UPDATE
             SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease, tries = EXCLUDED.tries)
@@ -31,7 +34,15 @@ PROMISE = """
 """
 CONVERSATION = Compiled(lambda: Conversation.objects.select_for_update(no_key=True).filter(pk=an_id()))
 NEWEST = Compiled(lambda: Turn.objects.filter(conversation_id=an_id("conversation")).order_by("-ordinal")[:1])
-WAITING = Compiled(lambda: waiting_messages(an_id("conversation")).select_related("author").order_by("position"))
+WAITING = Compiled(
+    lambda: (
+        waiting_messages(an_id("conversation"))
+        .annotate(ordinal=newest_turn("ordinal"), busy=newest_turn("status"))
+        .select_related("author")
+        .order_by("position")
+    )
+)
+"""What waits, and with each of them the number and the state of the conversation's newest turn."""
 BUSY = (Turn.Status.QUEUED, Turn.Status.RUNNING)
 
 
@@ -43,8 +54,14 @@ def notify(word: str = "") -> None:
 
 def queue(turn: Turn) -> None:
     """Promise the turn to the runners and wake them, in this transaction."""
+    take_up(turn, [])
+
+
+def take_up(turn: Turn, messages: list[Message]) -> None:
+    """Queue the turn, and make the messages its own."""
+    tenant_id, ids = current_tenant(), [message.pk for message in messages]
     with connection.cursor() as cursor:
-        cursor.execute(PROMISE, [new_id(), KIND, turn.pk, current_tenant(), CHANNEL])
+        cursor.execute(PROMISE, [turn.pk, ids, tenant_id, new_id(), KIND, turn.pk, tenant_id, CHANNEL])
 
 
 def ask_to_stop(turn: Turn) -> None:
@@ -72,7 +89,7 @@ def hold_conversation(conversation_id: uuid.UUID) -> Conversation:
     return CONVERSATION.one(pk=conversation_id)
 
 
-def start(conversation_id: uuid.UUID, *, after: Turn | None, messages: list[Message]) -> Turn:
+def start(conversation_id: uuid.UUID, *, ordinal: int, messages: list[Message]) -> Turn:
     """Make the conversation's next turn out of messages that wait. The caller holds the conversation.
 
     It runs in the name of whoever wrote the last of them, and as if all had come by that one's door.
@@ -80,15 +97,10 @@ def start(conversation_id: uuid.UUID, *, after: Turn | None, messages: list[Mess
     last = messages[-1]
     if last.author is None:
         raise LookupError(f"nobody wrote the message {last.pk}")
-    turn: Turn = Turn.objects.create(
-        conversation_id=conversation_id,
-        member=last.author,
-        door=last.params.get("door", "web"),
-        ordinal=after.ordinal + 1 if after else 1,
-    )
-    Message.objects.filter(pk__in=[m.pk for m in messages]).update(turn=turn)
-    queue(turn)
+    door = last.params.get("door", "web")
+    turn = Turn(conversation_id=conversation_id, member=last.author, door=door, ordinal=ordinal)
     announce(conversation_id, turn)
+    take_up(turn, messages)
     return turn
 
 
@@ -125,12 +137,11 @@ def finish(turn: Turn, status: Turn.Status, problem: str = "") -> Turn | None:
     """
     turn.status, turn.problem, turn.claim, turn.lease_until = status, problem, None, None
     turn.ended_at = None if status in (Turn.Status.QUEUED, Turn.Status.WAITING) else timezone.now()
-    turn.save(update_fields=["status", "problem", "claim", "lease_until", "ended_at"])
     if status == Turn.Status.QUEUED:
         queue(turn)
     else:
         jobs.forget(KIND, turn.pk)
-    announce(turn.conversation_id, turn)
+    announce(turn.conversation_id, turn, fields=("status", "problem", "claim", "lease_until", "ended_at"))
     return None if status == Turn.Status.QUEUED else start_waiting_messages(turn.conversation_id)
 
 
@@ -139,11 +150,16 @@ def start_waiting_messages(conversation_id: uuid.UUID) -> Turn | None:
 
     The caller holds the conversation, so that nobody else begins a turn meanwhile.
     """
-    waiting = WAITING.all(conversation=conversation_id)
-    last = newest(conversation_id) if waiting else None
-    if not waiting or (last is not None and last.status in BUSY):
+    waiting: list[Any] = WAITING.all(conversation=conversation_id)
+    if not waiting or waiting[0].busy in BUSY:
         return None
-    return start(conversation_id, after=last, messages=waiting)
+    return start(conversation_id, ordinal=(waiting[0].ordinal or 0) + 1, messages=waiting)
+
+
+def newest_turn(field: str) -> models.Subquery:
+    """One field of the newest turn of a message's conversation."""
+    turns = Turn.objects.filter(conversation=models.OuterRef("conversation")).order_by("-ordinal")
+    return models.Subquery(turns.values(field)[:1])
 
 
 def waiting_messages(conversation_id: uuid.UUID | Slot) -> models.QuerySet[Message]:

@@ -1,15 +1,34 @@
-"""Django's ASGI handler with a bound on what a request may carry."""
+"""Django's ASGI handler: a request runs in one thread from its beginning to its end, and may carry only so much.
 
-from typing import IO, Any
+Django's own handler changes threads five times for a plain view and twice for each middleware before an asynchronous
+one; each change costs as much as a query. Here the whole of a request, its signals, middleware and view, is one piece
+of work for a bounded number of threads. A view that answers with an asynchronous stream is synchronous itself: its
+stream runs on the event loop and holds no thread.
+"""
 
-from asgiref.sync import iscoroutinefunction, sync_to_async
+import asyncio
+import contextlib
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, TypeVar
+
 from django.conf import settings
-from django.core.handlers.asgi import ASGIHandler
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import Resolver404, resolve
+from django.urls import set_script_prefix
+from django.utils import translation
 
-REFUSAL = b"The request is larger than this server accepts."
+from ledger.views import problems
+
+TOO_LARGE = b"The request is larger than this server accepts."
+WAITING_FOR_EACH_THREAD = 20
+
+Answer = TypeVar("Answer")
 
 
 class BodyTooLarge(Exception):
@@ -17,31 +36,42 @@ class BodyTooLarge(Exception):
 
 
 class BoundedASGIHandler(ASGIHandler):
-    """Refuses a body of more than AVAL_MAX_BODY bytes with 413, before a view, a form or a disk sees it.
-
-    A synchronous view runs with its whole middleware in one thread: Django's own asynchronous chain changes threads
-    twice for each middleware, which costs more than the view.
+    """Refuses with 413 a body of more than AVAL_MAX_BODY bytes before anything of Django sees it, and with 503 a
+    request that too many others wait before.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._in_one_thread = BaseHandler()
-        self._in_one_thread.load_middleware()
+        self._chain = BaseHandler()
+        self._chain.load_middleware()
+        size = threads()
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="request")
+        self._most, self._taken = size * (1 + WAITING_FOR_EACH_THREAD), 0
 
-    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        if _is_async(request.path_info):
-            response: HttpResponseBase = await super().get_response_async(request)
-            return response
-        return await sync_to_async(self._in_one_thread.get_response, thread_sensitive=True)(request)
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.handle(scope, receive, send)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request. A browser that leaves ends a stream; a plain answer is worked out all the same."""
         if _declared_length(scope["headers"]) > settings.AVAL_MAX_BODY:
             await _refuse(send)
             return
         try:
-            await super().handle(scope, receive, send)
+            body = await self.read_body(receive)
         except BodyTooLarge:
             await _refuse(send)
+            return
+        except RequestAborted:
+            return
+        with contextlib.closing(body):
+            if self._taken >= self._most:
+                await self._turn_away(scope, body, send)
+                return
+            response = await self._in_thread(self._answer, scope, body)
+            if response.streaming:
+                await self._stream(response, receive, send)
+            else:
+                await self.send_response(response, send)
 
     async def read_body(self, receive: Any) -> IO[bytes]:
         """The whole body, or BodyTooLarge as soon as it is known to be too much (a body without a stated length)."""
@@ -57,12 +87,66 @@ class BoundedASGIHandler(ASGIHandler):
 
         return await super().read_body(bounded)
 
+    def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        """The response, whose content is there or is a stream. Runs in a thread, which keeps no connection after it."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=type(self), scope=scope)
+        request, refused = self.create_request(scope, body)
+        response: Any = self._response_to(request) if request is not None else refused
+        if not response.streaming:
+            response.close()
+        return response  # type: ignore[no-any-return]
 
-def _is_async(path: str) -> bool:
-    try:
-        return iscoroutinefunction(resolve(path).func)
-    except Resolver404:
-        return False
+    async def _turn_away(self, scope: Any, body: IO[bytes], send: Any) -> None:
+        """Say at once, in the reader's language, that there is no room."""
+        request, refused = self.create_request(scope, body)
+        response: Any = refused
+        if request is not None:
+            with translation.override(translation.get_language_from_request(request)):
+                response = problems.unavailable(request)
+        await self.send_response(response, send)
+
+    def _response_to(self, request: HttpRequest) -> HttpResponseBase:
+        response = self._chain.get_response(request)
+        response._handler_class = type(self)  # type: ignore[attr-defined]
+        return response
+
+    async def _stream(self, response: HttpResponseBase, receive: Any, send: Any) -> None:
+        """Send until the stream ends or the browser has left, whichever comes first."""
+        sending = asyncio.ensure_future(self.send_response(response, send))
+        watching = asyncio.ensure_future(self.listen_for_disconnect(receive))
+        try:
+            await asyncio.wait([sending, watching], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left = not sending.done()
+            sending.cancel()
+            watching.cancel()
+            ended, _ = await asyncio.gather(sending, watching, return_exceptions=True)
+            await self._in_thread(response.close)
+        if isinstance(ended, Exception) and not left:
+            raise ended
+
+    async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """Run it in one of the threads, in a context of its own: nothing of a request stays behind in the thread."""
+
+        def bounded() -> Answer:
+            try:
+                return work(*args)
+            finally:
+                close_old_connections()
+
+        self._taken += 1
+        try:
+            context = contextvars.copy_context()
+            return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, bounded)
+        finally:
+            self._taken -= 1
+
+
+def threads() -> int:
+    """As many as the process may hold connections; one of them waits for a row at most."""
+    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
+    return int(pool["max_size"]) if isinstance(pool, dict) else 8
 
 
 def _declared_length(headers: list[tuple[bytes, bytes]]) -> int:
@@ -72,6 +156,6 @@ def _declared_length(headers: list[tuple[bytes, bytes]]) -> int:
 
 
 async def _refuse(send: Any) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(REFUSAL)).encode())]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(TOO_LARGE)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": REFUSAL})
+    await send({"type": "http.response.body", "body": TOO_LARGE})

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from ledger import audit, reader, tenancy
@@ -52,18 +51,13 @@ class AfterCommit(HttpResponse):
 
 
 class TenantMiddleware:
-    """Runs each sync view inside its company's scope. Async views enter scopes themselves, for each read.
+    """Runs each view inside its company's scope; what it streams is made outside it, in scopes of its own.
 
-    Sets `request.member` (None for strangers and in async views) and `request.company`.
+    Sets `request.member` (None for strangers) and `request.company`.
     """
-
-    sync_capable = True
-    async_capable = True
 
     def __init__(self, get_response: Callable[..., Any]) -> None:
         self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> Any:
         return self.get_response(request)
@@ -72,7 +66,7 @@ class TenantMiddleware:
         self, request: Any, view: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> HttpResponseBase | None:
         request.member = request.company = None
-        if iscoroutinefunction(view) or getattr(view, "outside_tenant", False):
+        if getattr(view, "outside_tenant", False):
             return None
         company_id = chosen_company(request)
         if company_id is None:

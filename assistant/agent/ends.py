@@ -16,7 +16,7 @@ UNFINISHED = (ToolCall.Status.QUEUED, ToolCall.Status.RUNNING)
 
 def say(turn: Turn, line: Line, **params: Any) -> Message:
     """Add a line of the system to the turn; its sentence is rendered where it is shown."""
-    message: Message = Message.objects.create(
+    message = Message(
         conversation_id=turn.conversation_id,
         turn=turn,
         role=Message.Role.LINE,
@@ -35,8 +35,7 @@ def close_reply(turn: Turn, code: str, said: str | None = None) -> None:
     if said is not None and len(said) >= len(open_reply.text):
         open_reply.text = said
     open_reply.open, open_reply.code = False, code
-    open_reply.save(update_fields=["text", "open", "code"])
-    announce(turn.conversation_id, open_reply)
+    announce(turn.conversation_id, open_reply, fields=("text", "open", "code"))
 
 
 def answer_calls(turn: Turn, why: str) -> None:

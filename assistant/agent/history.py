@@ -80,7 +80,9 @@ def _of_turns() -> dict[str, Slot]:
 
 MESSAGES: Compiled[Row] = Compiled(
     lambda: (
-        Message.objects.filter(**_of_turns(), role__in=TOLD, silent=False, open=False)
+        Message.objects.filter(
+            **_of_turns(), conversation_id=an_id("conversation"), role__in=TOLD, silent=False, open=False
+        )
         .order_by("position")
         .values_list(*SAID, named=True)
     )

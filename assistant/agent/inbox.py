@@ -2,15 +2,16 @@
 
 import uuid
 from dataclasses import dataclass, field
+from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Q
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from assistant import turns
 from assistant.agent import bare_yes, ends
 from assistant.agent.lines import Line
-from assistant.events import announce
+from assistant.events import announce, announce_once
 from assistant.gate import closing, stopping
 from assistant.gate.outcome import Clock
 from assistant.models import Conversation, Message, PendingAction, Status, Turn
@@ -30,9 +31,14 @@ TITLE = 60
 
 TITLED = "UPDATE assistant_conversation SET title = %s WHERE id = %s AND tenant_id = %s AND title = ''"
 OWN = Compiled(lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")))
-PENDING = Compiled(
-    lambda: PendingAction.objects.filter(conversation=an_id("conversation"), status=Status.PENDING).values("pk")[:1]
+LOOK = Compiled(
+    lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")).annotate(
+        said=Exists(Message.objects.filter(conversation=OuterRef("pk"), key=an_id("key"))),
+        asks=Exists(PendingAction.objects.filter(conversation=OuterRef("pk"), status=Status.PENDING)),
+        busy=Exists(Turn.objects.filter(conversation=OuterRef("pk"), status__in=turns.BUSY)),
+    )
 )
+"""A person's conversation, and what may stand in a new message's way."""
 FOR_A_CARD = Compiled(
     lambda: (
         Turn.objects.select_for_update(no_key=True)
@@ -88,47 +94,41 @@ def own_conversation(conversation_id: uuid.UUID, by: Membership) -> Conversation
     return conversation
 
 
-@transaction.atomic
 def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: uuid.UUID, door: str) -> Posted:
-    """Take a message in. It begins the next turn, or waits while one runs; open cards expire by it.
+    """Take a message in, in the running transaction. It begins the next turn, or waits while one runs; open cards
+    expire by it.
 
     A bare yes while a card is open does neither: it is kept, and a line points to the card (settled question 13).
     Raises NotFound, NotAllowed, and DomainError EMPTY, TOO_LONG or TOO_MANY_WAITING.
     """
     permissions.require(by, "use_assistant")
-    conversation = own_conversation(conversation_id, by)
+    conversation: Any = LOOK.first(pk=conversation_id, starter=by.pk, key=key)
+    if conversation is None:
+        raise NotFound(_("There is no such conversation."))
     text = _readable(text)
-    try:
-        with transaction.atomic():
-            message: Message = Message.objects.create(
-                conversation=conversation,
-                role=Message.Role.USER,
-                text=text,
-                author=by,
-                key=key,
-                params={"door": door},
-            )
-    except IntegrityError:
-        before = _sent_before(conversation, key)
-        if before is None:
-            raise
-        return Posted(before, before.turn, again=True)
-    if PENDING.first(conversation=conversation.pk) is not None:
+    if conversation.said:
+        return _said_before(conversation, key)
+    if conversation.busy and turns.waiting_messages(conversation.pk).count() >= MOST_WAITING:
+        raise DomainError("TOO_MANY_WAITING", _("Wait for the assistant; it has not read your last messages yet."))
+    message = Message(
+        conversation=conversation, role=Message.Role.USER, text=text, author=by, key=key, params={"door": door}
+    )
+    if conversation.asks:
         pending = PendingAction.objects.filter(conversation=conversation, status=Status.PENDING)
         cards = list(pending.filter(expires_at__gt=Clock()).only("summary").order_by("pk"))
         if cards and bare_yes.is_nearly(text):
             return _point_to_cards(conversation, message, cards)
         closing.expire_open(conversation.pk, closed_by="new_message")
-    announce(conversation.pk, message)  # from here on the conversation is held
+    if not announce_once(conversation.pk, message):  # from here on the conversation is held
+        return _said_before(conversation, key)
     _name(conversation, text)
     message.turn = turn = _take_up(conversation)
-    if turn is None and turns.waiting_messages(conversation.pk).count() > MOST_WAITING:
-        raise DomainError("TOO_MANY_WAITING", _("Wait for the assistant; it has not read your last messages yet."))
     return Posted(message, turn)
 
 
-def _sent_before(conversation: Conversation, key: uuid.UUID) -> Message | None:
-    return Message.objects.filter(conversation=conversation, key=key).select_related("turn").first()
+def _said_before(conversation: Conversation, key: uuid.UUID | None) -> Posted:
+    before = Message.objects.select_related("turn").get(conversation=conversation, key=key)
+    return Posted(before, before.turn, again=True)
 
 
 def _readable(text: str) -> str:
@@ -144,12 +144,11 @@ def _readable(text: str) -> str:
 def _point_to_cards(conversation: Conversation, message: Message, cards: list[PendingAction]) -> Posted:
     """Nothing is decided and nothing expires; a line names what waits (T75)."""
     message.silent = True
-    message.save(update_fields=["silent"])
     params = {"cards": [card.summary for card in cards], "actions": [str(card.pk) for card in cards]}
-    line: Message = Message.objects.create(
-        conversation=conversation, role=Message.Role.LINE, code=Line.POINT_TO_CARD, params=params
-    )
-    announce(conversation.pk, message, line)
+    if not announce_once(conversation.pk, message):
+        return _said_before(conversation, message.key)
+    line = Message(conversation=conversation, role=Message.Role.LINE, code=Line.POINT_TO_CARD, params=params)
+    announce(conversation.pk, line)
     return Posted(message, line=line)
 
 

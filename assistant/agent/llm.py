@@ -1,13 +1,14 @@
 """The only module that knows the model's API.
 
 Chat Completions over the `openai` package's client, streamed. Two things are done past its own types, both
-measured: the lines of the stream are decoded by hand (typed chunks cost three times as much), and the
-messages travel in `extra_body` (the typed way walks and copies the whole history on the event loop).
+measured: the lines of the stream are decoded by hand (typed chunks cost three times as much), and the request
+is written here (the typed way walks and copies the whole history, and every tool, on the event loop).
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -43,6 +44,8 @@ from assistant.agent.wire import BadStatus, Patience, TooLate, payloads, refuse_
 logger = logging.getLogger(__name__)
 
 LAST_BYTE_SECONDS: Final = 0.2
+MOST_TOOL_LISTS: Final = 64
+Chunks = openai.AsyncStream[object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Model:
             default_query=dict(settings.query),
             http_client=self._http,
         )
-        self._completions = self._client.chat.completions.with_streaming_response  # loaded now, not in a turn
+        self._tools: dict[tuple[int, ...], tuple[Sequence[dict[str, Any]], str]] = {}
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -134,8 +137,8 @@ class Model:
                 await asyncio.sleep(wait)
 
     def _body(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], most: int | None) -> Message:
-        """What goes out beside model and stream: through `extra_body`, which is not walked."""
-        body: Message = {"messages": list(messages)}
+        """The request."""
+        body: Message = {"model": self.settings.model, "stream": True, "messages": list(messages)}
         if tools:
             body["tools"] = list(tools)
         if self._asks_usage:
@@ -146,6 +149,23 @@ class Model:
         if bounds:
             body[self.settings.length_parameter] = min(bounds)
         return body
+
+    def _written(self, body: Message) -> bytes:
+        """The request as JSON. Raises UnicodeEncodeError, ValueError or TypeError where it cannot be written."""
+        rest = {name: value for name, value in body.items() if name != "tools"}
+        text = json.dumps(rest, ensure_ascii=False, allow_nan=False)
+        if tools := body.get("tools"):
+            text = f'{text[:-1]}, "tools": {self._tools_written(tools)}}}'
+        return text.encode()
+
+    def _tools_written(self, tools: Sequence[dict[str, Any]]) -> str:
+        """A hundred schemas are the same ones each time: their text is kept, as long as they are."""
+        key = tuple(map(id, tools))
+        if key not in self._tools:
+            if len(self._tools) >= MOST_TOOL_LISTS:
+                self._tools.clear()
+            self._tools[key] = (tools, json.dumps(tools, ensure_ascii=False, allow_nan=False))
+        return self._tools[key][1]
 
     def _drop_usage(self, body: Message, error: ModelError) -> bool:
         """Some servers refuse `stream_options`: ask without it, from now on."""
@@ -204,10 +224,12 @@ class Model:
     async def _opened(self, body: Message, deadline: float) -> AsyncIterator[httpx2.Response]:
         """Send the request and wait for the answer's head."""
         loop = asyncio.get_running_loop()
-        request = self._completions.create(model=self.settings.model, messages=[], stream=True, extra_body=body)
         try:
+            content = self._written(body)
             async with asyncio.timeout_at(min(deadline, loop.time() + self.settings.idle_seconds)):
-                response = await request.__aenter__()
+                stream = await self._client.post(
+                    "/chat/completions", cast_to=object, content=content, stream=True, stream_cls=Chunks
+                )
         except BadStatus as error:
             raise from_status(error.status, error.headers, error.body) from error
         except TimeoutError as error:
@@ -219,9 +241,9 @@ class Model:
         except (UnicodeEncodeError, ValueError, TypeError) as error:
             raise ModelRejectedRequest(f"the request cannot be written as JSON: {error}") from error
         try:
-            yield response.http_response
+            yield stream.response
         finally:
-            await response.close()
+            await stream.response.aclose()
 
     def _patience(self, deadline: float) -> Patience:
         return Patience(deadline, self.settings.idle_seconds, self.settings.limits.stream)

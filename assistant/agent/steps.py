@@ -30,6 +30,8 @@ MOST_UNKNOWN: Final = 3
 
 
 COUNTED = "UPDATE assistant_turn SET calls = calls + 1 WHERE id = %s AND tenant_id = %s"
+SAVED = "UPDATE assistant_message SET text = %s WHERE id = %s AND tenant_id = %s AND open"
+ALONE = Compiled(lambda: Turn.objects.select_for_update(no_key=True).filter(pk=an_id()))
 MESSAGE = Compiled(lambda: Message.objects.filter(pk=an_id()))
 
 
@@ -109,14 +111,11 @@ def _obstacle(scope: Scope, turn: Turn) -> Line | None:
 
 def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Window) -> Speak:
     """Count the call before it goes out, open the reply and read the history, under the conversation's lock."""
-    begun = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True)
-    reply = begun.first() if turn.calls else None
+    reply = _open_reply(turn) if turn.calls else None
     with connection.cursor() as cursor:
         cursor.execute(COUNTED, [turn.pk, scope.claimed.tenant_id])
     if reply is None:
-        reply = Message.objects.create(
-            conversation_id=turn.conversation_id, turn=turn, role=Message.Role.ASSISTANT, open=True
-        )
+        reply = Message(conversation_id=turn.conversation_id, turn=turn, role=Message.Role.ASSISTANT, open=True)
         announce(turn.conversation_id, reply)
     past = history.read(turn.conversation_id, now=turn, developer=developer, window=window)
     tools = offered.to(scope.member)
@@ -126,14 +125,19 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
     return Speak(reply.pk, reply.seq, opening, messages, offered.specs(tools))
 
 
+def _open_reply(turn: Turn) -> Message | None:
+    return Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True).first()
+
+
 def save_text(claimed: Claimed, message_id: uuid.UUID, text: str) -> None:
     """Keep what has been said so far. Also how the runner learns that the turn is no longer its own.
 
     The turn alone is locked: nothing of the conversation changes but an open reply's text.
     """
     with tenancy.tenant(claimed.tenant_id):
-        check(Turn.objects.select_for_update(no_key=True).get(pk=claimed.turn_id), claimed.token)
-        Message.objects.filter(pk=message_id, open=True).update(text=text)
+        check(ALONE.one(pk=claimed.turn_id), claimed.token)
+        with connection.cursor() as cursor:
+            cursor.execute(SAVED, [text, message_id, claimed.tenant_id])
 
 
 def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Step:
@@ -146,7 +150,6 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
         accused = guard.unfounded(turn, reply.text) if reply.text else []
         if accused:
             message.code, message.params = history.UNFOUNDED, {"actions": [str(action.pk) for action in accused]}
-        message.save(update_fields=["text", "open", "code", "params"])
         tools = offered.to(scope.member)
         calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
         tokens = turn.tokens + (reply.usage.total if reply.usage else 0)
@@ -156,7 +159,7 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
         left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
         if left:
             calling.show_running(left[0])
-        announce(turn.conversation_id, message, *calls)
+        announce(turn.conversation_id, message, *calls, fields=("text", "open", "code", "params"))
         if accused:
             ends.say(turn, Line.UNFOUNDED, cards=[action.summary for action in accused])
         if too_many:

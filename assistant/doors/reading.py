@@ -1,4 +1,4 @@
-"""Scoped reads for asynchronous views: bounded threads, no connection held while nobody reads (settled question 26)."""
+"""Scoped reads of the event streams: bounded threads, no connection held while nobody reads (settled question 26)."""
 
 import asyncio
 import contextlib
@@ -6,16 +6,15 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.db import connection
-from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
 from assistant.gate.reading import MEMBER
 from ledger import reader, tenancy
-from ledger.middleware import chosen_company, companies_of, member_of
+from ledger.middleware import companies_of
 from ledger.models import Membership, User
 from ledger.sessions import SessionStore
 
@@ -60,23 +59,16 @@ async def in_thread(read: Callable[..., Answer], *args: object) -> Answer:
     return await asyncio.get_running_loop().run_in_executor(_readers, work)
 
 
-def viewer_of(request: HttpRequest) -> Viewer | None:
-    """The signed-in member behind a request, outside any scope; None for a stranger."""
-    company_id = chosen_company(request)
-    user = request.user
-    if company_id is None or request.session.session_key is None or not user.is_authenticated:
-        return None
-    with tenancy.tenant(company_id):
-        member = member_of(user.pk)
-    if member is None:
-        return None
+def viewer_of(request: Any) -> Viewer:
+    """Who reads, of a member's request."""
+    member = request.member
     return Viewer(
-        user_id=user.pk,
+        user_id=request.user.pk,
         member_id=member.pk,
-        tenant_id=company_id,
+        tenant_id=member.tenant_id,
         session_key=request.session.session_key,
-        language=user.language,
-        zone=member.timezone or member.tenant.timezone,
+        language=request.user.language,
+        zone=member.timezone or request.company.timezone,
     )
 
 

@@ -1,8 +1,9 @@
 """One event stream for each open page of a conversation: what changed since, the open answer, then what comes live.
 
-An asynchronous view inside Django's middleware. It joins the conversation's group before it reads the rows, so that
-nothing falls between; the layer's messages only say that there is something to read, but for the frames of text,
-which are shown as they come. The rows are read again after a gap and every few seconds, because a layer may drop.
+A synchronous view, for the middleware and the first look, answers with an asynchronous stream. That joins the
+conversation's group before it reads the rows, so that nothing falls between; the layer's messages only say that there
+is something to read, but for the frames of text, which are shown as they come. The rows are read again after a gap and
+every few seconds, because a layer may drop.
 """
 
 import time
@@ -12,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -30,7 +31,6 @@ RENDER_SHARE = 10
 REREAD_SECONDS = 5.0
 SETTLE_SECONDS = 0.06
 """How long a change that nobody waits for is left to be read with those that follow it."""
-URGENT = (bus.Kind.CONFIRM, bus.Kind.ACTION, bus.Kind.ERROR)
 GAP_SECONDS = 0.15
 """How long the rows are left alone after a read that did not close a gap in the text (it is saved twice a second)."""
 HEARTBEAT_SECONDS = 15.0
@@ -43,16 +43,16 @@ _open_streams: Counter[uuid.UUID] = Counter()
 
 
 @require_GET
-async def events(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponseBase:
+def events(request: Any, conversation_id: uuid.UUID) -> HttpResponseBase:
     """GET …/events: text/event-stream from `Last-Event-ID`, `?after=` or the beginning.
 
     401 for strangers, 404 for a conversation that is not there or not theirs, 429 with too many streams open.
     """
-    viewer = await in_thread(viewer_of, request)
-    if viewer is None:
+    if request.member is None:
         return HttpResponse(_("Sign in first."), status=401, content_type="text/plain; charset=utf-8")
-    if await in_thread(_conversation_seq, viewer, conversation_id) is None:
+    if frames.find(conversation_id, request.member) is None:
         raise Http404
+    viewer = viewer_of(request)
     if _open_streams[viewer.user_id] >= STREAMS_FOR_ONE_PERSON:
         words = _("Too many pages are open.")
         return HttpResponse(words, status=429, headers={"Retry-After": "10"}, content_type="text/plain; charset=utf-8")
@@ -161,7 +161,7 @@ class Live:
         new, now = message["seq"] > self.seq, time.monotonic()
         if message["kind"] != bus.Kind.TEXT:
             if new:
-                self._read_at(now if message["kind"] in URGENT else now + SETTLE_SECONDS)
+                self._read_at(now if message["kind"] in bus.URGENT else now + SETTLE_SECONDS)
             return
         message_id = uuid.UUID(message["message"])
         opening = bus.Opening.of(message) if new and message_id not in self.answers else None
@@ -221,12 +221,6 @@ class Live:
     def _sent(self, piece: bytes) -> bytes:
         self.sent_at = time.monotonic()
         return piece
-
-
-def _conversation_seq(viewer: Viewer, conversation_id: uuid.UUID) -> int | None:
-    with viewer.scope() as reader:
-        found = frames.find(conversation_id, reader)
-        return found.seq if found else None
 
 
 def open_streams() -> int:

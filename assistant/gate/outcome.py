@@ -24,7 +24,7 @@ def tell(action: PendingAction, event: str, **params: Any) -> None:
     The record stands in the newest turn that has begun: history shows it where it happened.
     """
     begun = reading.BEGUN.first(conversation=action.conversation_id)
-    record = Message.objects.create(
+    record = Message(
         conversation_id=action.conversation_id,
         turn=begun or action.turn,
         role=Message.Role.RECORD,

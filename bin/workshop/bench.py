@@ -11,7 +11,7 @@
 """
 
 import asyncio
-import contextlib
+import json
 import os
 import re
 import statistics
@@ -30,7 +30,6 @@ import django
 
 django.setup()
 
-import httpx2 as httpx
 import psycopg
 from django.db import connection
 
@@ -38,6 +37,7 @@ from assistant.gate import proposals
 from assistant.models import Conversation, PendingAction
 from assistant.tools import registry
 from assistant.tools.registry import Context
+from bin.workshop.plain_http import Browser, lines
 from ledger import tenancy
 from ledger.actions.company import change_settings
 from ledger.models import Membership
@@ -131,10 +131,10 @@ async def measure(product: Product) -> None:
 
 async def one_by_one(product: Product, office: Cast, times: int = TURNS) -> list[float]:
     found = []
-    async with await browser(office.dana) as http:
-        for _ in range(times):
-            conversation = await asyncio.to_thread(new_conversation, office, office.dana)
-            found.append(await one_turn(http, product.web, conversation, 0))
+    http = await browser(office.dana)
+    for _ in range(times):
+        conversation = await asyncio.to_thread(new_conversation, office, office.dana)
+        found.append(await one_turn(http, product.web, conversation, 0))
     return found
 
 
@@ -144,21 +144,18 @@ async def turns(product: Product, office: Cast, *, rounds: int) -> tuple[list[fl
     through: list[float] = []
     for _ in range(rounds):
         people = [office.dana, office.alex, office.sam]
-        async with contextlib.AsyncExitStack() as stack:
-            browsers = [await stack.enter_async_context(await browser(member)) for member in people]
-            direct = [first_token(browsers[0], product.endpoint, number / TURNS) for number in range(TURNS)]
-            floor += await asyncio.gather(*direct)
-            chats = [await asyncio.to_thread(new_conversation, office, people[number % 3]) for number in range(TURNS)]
-            posts = [one_turn(browsers[n % 3], product.web, chat, n / TURNS) for n, chat in enumerate(chats)]
-            through += await asyncio.gather(*posts)
+        browsers = [await browser(member) for member in people]
+        direct = [first_token(product.endpoint, number / TURNS) for number in range(TURNS)]
+        floor += await asyncio.gather(*direct)
+        chats = [await asyncio.to_thread(new_conversation, office, people[number % 3]) for number in range(TURNS)]
+        posts = [one_turn(browsers[n % 3], product.web, chat, n / TURNS) for n, chat in enumerate(chats)]
+        through += await asyncio.gather(*posts)
     return floor, through
 
 
-async def browser(member: Membership) -> httpx.AsyncClient:
+async def browser(member: Membership) -> Browser:
     """A browser of this member's, signed in."""
-    cookies, headers = await asyncio.to_thread(signed_in, member)
-    limits = httpx.Limits(max_connections=200)
-    return httpx.AsyncClient(cookies=cookies, headers=headers, timeout=30, limits=limits)
+    return Browser(*await asyncio.to_thread(signed_in, member))
 
 
 def new_conversation(office: Cast, member: Membership) -> uuid.UUID:
@@ -167,25 +164,26 @@ def new_conversation(office: Cast, member: Membership) -> uuid.UUID:
         return chat.pk
 
 
-async def first_token(http: httpx.AsyncClient, endpoint: str, wait: float) -> float:
+async def first_token(endpoint: str, wait: float) -> float:
     await asyncio.sleep(wait)
     body = {"model": "rehearsal", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+    kind = {"Content-Type": "application/json"}
     started = time.perf_counter()
-    async with http.stream("POST", f"{endpoint}/chat/completions", json=body) as answer:
-        async for row in answer.aiter_lines():
+    async with Browser().opened(f"{endpoint}/chat/completions", json.dumps(body).encode(), **kind) as answer:
+        async for row in lines(answer):
             if '"content":"' in row.replace(" ", "") and '"content":""' not in row.replace(" ", ""):
                 return time.perf_counter() - started
     raise RuntimeError("the model said nothing")
 
 
-async def one_turn(http: httpx.AsyncClient, web: str, conversation: uuid.UUID, wait: float) -> float:
+async def one_turn(http: Browser, web: str, conversation: uuid.UUID, wait: float) -> float:
     """Seconds from the post to the first text on the stream, which is open before."""
     ready, posted = asyncio.Event(), 0.0
 
     async def listen() -> float:
-        async with http.stream("GET", f"{web}/c/{conversation}/events?after=0") as stream:
+        async with http.opened(f"{web}/c/{conversation}/events?after=0") as stream:
             ready.set()
-            async for row in stream.aiter_lines():
+            async for row in lines(stream):
                 if (at := CHARACTERS.search(row)) and int(at[1]):
                     return time.perf_counter()
         raise RuntimeError("the stream ended")
@@ -195,8 +193,7 @@ async def one_turn(http: httpx.AsyncClient, web: str, conversation: uuid.UUID, w
     await asyncio.sleep(0.3 + wait)
     posted = time.perf_counter()
     form = {"text": QUESTION, "key": str(uuid.uuid4())}
-    answer = await http.post(f"{web}/c/{conversation}/messages", data=form, headers={"HX-Request": "true"})
-    answer.raise_for_status()
+    await http.post(f"{web}/c/{conversation}/messages", form, **{"HX-Request": "true"})
     return await asyncio.wait_for(listening, 20) - posted
 
 
@@ -204,29 +201,28 @@ async def clicks(web: str, office: Cast, counter: Path) -> tuple[list[float], in
     """Seconds from the click to the receipt on the stream, one after another; and the queries of the last."""
     found: list[float] = []
     spent = 0
-    async with await browser(office.dana) as http:
-        for number in range(CLICKS):
-            action = await asyncio.to_thread(proposed, office, number)
-            ready = asyncio.Event()
+    http = await browser(office.dana)
+    for number in range(CLICKS):
+        action = await asyncio.to_thread(proposed, office, number)
+        ready = asyncio.Event()
 
-            async def listen(card: PendingAction = action, ready: asyncio.Event = ready) -> float:
-                address = f"{web}/c/{card.conversation_id}/events?after={card.seq}"
-                async with http.stream("GET", address) as stream:
-                    ready.set()
-                    async for row in stream.aiter_lines():
-                        if "is-done" in row:
-                            return time.perf_counter()
-                raise RuntimeError("the stream ended")
+        async def listen(card: PendingAction = action, ready: asyncio.Event = ready) -> float:
+            address = f"{web}/c/{card.conversation_id}/events?after={card.seq}"
+            async with http.opened(address) as stream:
+                ready.set()
+                async for row in lines(stream):
+                    if "is-done" in row:
+                        return time.perf_counter()
+            raise RuntimeError("the stream ended")
 
-            listening = asyncio.create_task(listen())
-            await ready.wait()
-            await asyncio.sleep(0.2)
-            before, clicked = queries(counter), time.perf_counter()
-            address = f"{web}/c/{action.conversation_id}/actions/{action.pk}/confirm"
-            answer = await http.post(address, data={"hash": action.digest}, headers={"HX-Request": "true"})
-            answer.raise_for_status()
-            found.append(await asyncio.wait_for(listening, 20) - clicked)
-            spent = queries(counter) - before
+        listening = asyncio.create_task(listen())
+        await ready.wait()
+        await asyncio.sleep(0.2)
+        before, clicked = queries(counter), time.perf_counter()
+        address = f"{web}/c/{action.conversation_id}/actions/{action.pk}/confirm"
+        await http.post(address, {"hash": action.digest}, **{"HX-Request": "true"})
+        found.append(await asyncio.wait_for(listening, 20) - clicked)
+        spent = queries(counter) - before
     return found, spent
 
 

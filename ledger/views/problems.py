@@ -26,6 +26,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if not away(error):
         return defaults.server_error(request)
     log.error("The database is away: %s %s was answered with 503: %s", request.method, request.path, error)
+    return unavailable(request)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """503: try again in a moment. Nothing here reads the database."""
     headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
     if request.headers.get("HX-Request") != "true":
         return HttpResponse(render_to_string("503.html"), status=503, headers=headers)

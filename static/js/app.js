@@ -11,11 +11,10 @@ document.addEventListener("htmx:sse:after:message", ({ target, detail: { message
 });
 
 // The swap "place": what comes goes where the element with its id is, or else to its place by data-order. So a
-// change may come twice, or out of order after a lost connection, and the page is the same.
+// change may come twice, at once by two ways, or out of order after a lost connection, and the page is the same.
 
 document.addEventListener("htmx:before:swap", ({ detail: { tasks } }) => {
-  const coming = new Map();
-  const place = (task) => (task.swapSpec?.style === "place" ? placed(task, coming) : [ordered(task)]);
+  const place = (task) => (task.swapSpec?.style === "place" ? placed(task) : [ordered(task)]);
   tasks.splice(0, tasks.length, ...tasks.flatMap(place));
 });
 
@@ -26,38 +25,34 @@ function ordered(task) {
   return task;
 }
 
-// `coming` holds the sections that an earlier part of the same answer brings: what is for them goes along.
-function placed(task, coming) {
+function placed(task) {
   return [...task.fragment.children].flatMap((made) => {
     const there = made.id ? document.getElementById(made.id) : null;
-    if ("shell" in made.dataset) {
-      const home = there ?? coming.get(made.id);
-      if (!home) coming.set(made.id, made);
-      else if (there) return placed({ ...task, fragment: itemsOf(made), target: home.querySelector(".items") }, coming);
-      else return into(home.querySelector(".items"), itemsOf(made));
+    if (there && "shell" in made.dataset) {
+      return placed({ ...task, fragment: itemsOf(made), target: there.querySelector(".items") });
     }
     const stays = there?.dataset.order === made.dataset.order || "only" in (task.target?.dataset ?? {});
     if (there && stays && task.target?.contains(there)) return renewed(task, made, there);
     if (!task.target || "only" in task.target.dataset) return there ? [swap(task, made, there, "outerHTML")] : [];
-    if (there) keepFocus(there, made);
-    there?.remove();
+    if (!there) return added(task.target, made);
+    keepFocus(there, made);
+    there.remove();
     const after = behind(task.target, made);
     return [after ? swap(task, made, after, "beforebegin") : swap(task, made, task.target, "beforeend")];
   });
+}
+
+// At once, not as one of htmx's tasks, which wait for each other: meanwhile the same could come by the other way.
+function added(parent, made) {
+  parent.insertBefore(made, behind(parent, made));
+  htmx.process(made);
+  return [];
 }
 
 function itemsOf(section) {
   const fragment = document.createDocumentFragment();
   fragment.append(...section.querySelector(".items").children);
   return fragment;
-}
-
-function into(items, fragment) {
-  for (const made of [...fragment.children]) {
-    [...items.children].find((item) => item.id === made.id)?.remove();
-    items.insertBefore(made, behind(items, made));
-  }
-  return [];
 }
 
 function behind(parent, made) {

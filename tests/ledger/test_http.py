@@ -8,7 +8,7 @@ from asgiref.testing import ApplicationCommunicator
 from channels.routing import ProtocolTypeRouter
 from django.core.handlers.asgi import ASGIHandler
 
-from ledger.http import REFUSAL
+from ledger.http import TOO_LARGE
 
 LIMIT = 1000
 
@@ -48,13 +48,13 @@ async def test_a_body_within_the_bound_reaches_django() -> None:
 
 
 async def test_a_stated_length_beyond_the_bound_is_refused_unread() -> None:
-    assert await answer_to([b""], stated=str(LIMIT + 1)) == (413, REFUSAL)
+    assert await answer_to([b""], stated=str(LIMIT + 1)) == (413, TOO_LARGE)
 
 
 async def test_a_body_that_grows_beyond_the_bound_is_refused() -> None:
-    assert await answer_to([b"x" * 600, b"x" * 600]) == (413, REFUSAL)
+    assert await answer_to([b"x" * 600, b"x" * 600]) == (413, TOO_LARGE)
 
 
 @pytest.mark.parametrize("stated", ["-5", "many", "9" * 40, ""])
 async def test_a_nonsense_length_is_no_way_around_the_bound(stated: str) -> None:
-    assert await answer_to([b"x" * (LIMIT + 1)], stated=stated) == (413, REFUSAL)
+    assert await answer_to([b"x" * (LIMIT + 1)], stated=stated) == (413, TOO_LARGE)

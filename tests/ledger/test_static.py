@@ -1,11 +1,9 @@
-"""Static files in both kinds of chain, without a thread and without an open file left behind."""
+"""Static files are sent whole: no open file is left behind for the server to read."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
@@ -24,10 +22,6 @@ def inner(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f"view of {request.path}")
 
 
-async def inner_async(request: HttpRequest) -> HttpResponse:
-    return inner(request)
-
-
 def request_for(path: str, **headers: str) -> HttpRequest:
     return RequestFactory().get(path, headers=headers)
 
@@ -43,17 +37,6 @@ def test_what_is_no_file_goes_to_the_view() -> None:
         response = StaticFilesMiddleware(inner)(request_for(path))
         assert isinstance(response, HttpResponse)
         assert response.content.startswith(b"view of ")
-
-
-async def test_in_an_asynchronous_chain_nothing_leaves_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    middleware = StaticFilesMiddleware(inner_async)
-    assert iscoroutinefunction(middleware)
-    # Whatever would ask for a thread fails.
-    monkeypatch.setattr(asyncio.get_running_loop(), "run_in_executor", None)
-    for path, expected in (("/static/page.css", b"body { color: black }"), ("/c/", b"view of /c/")):
-        response = await middleware(request_for(path))  # type: ignore[misc]
-        assert isinstance(response, HttpResponse)
-        assert response.content == expected
 
 
 def test_a_file_that_the_browser_has_is_not_sent_again() -> None:

@@ -45,7 +45,7 @@ async def serving(app: RehearsalApp) -> AsyncIterator[str]:
     finally:
         task.cancel()  # a graceful shutdown takes a fifth of a second, and nobody is left to wait for it
         await asyncio.gather(task, return_exceptions=True)
-        for listening in running.servers:
+        for listening in getattr(running, "servers", []):  # none if nobody let it begin
             listening.close()
         for connection in list(running.server_state.connections):
             connection.shutdown()

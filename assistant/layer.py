@@ -26,6 +26,7 @@ from channels_postgres.core import PostgresChannelLayer
 log = logging.getLogger(__name__)
 
 NOTIFY_CHANNEL = "aval_layer"
+NOTIFY = f"SELECT pg_notify('{NOTIFY_CHANNEL}', %s)"
 GAP = "layer.gap"
 MAX_PAYLOAD_BYTES = 7999
 """PostgreSQL's limit for a notification is below 8,000 bytes."""
@@ -134,7 +135,7 @@ class _Post:
             raise MessageTooLarge(f"{len(payload)} bytes")
         pool = await self._open_pool()
         async with pool.connection(timeout=SEND_SECONDS) as connection:
-            await connection.execute("SELECT pg_notify(%s, %s)", (NOTIFY_CHANNEL, payload))
+            await connection.execute(NOTIFY, (payload,), prepare=True)
 
     async def close(self) -> None:
         if self._listener is not None:

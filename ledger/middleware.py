@@ -26,7 +26,9 @@ def chosen_company(request: HttpRequest) -> uuid.UUID | None:
     """The company of this session: the one chosen, if still open to the person, else the first."""
     if not request.user.is_authenticated:
         return None
-    open_to = companies_of(request.user.pk)
+    open_to = getattr(request.user, "open_to", None)  # a person who has just signed in was not read with them
+    if open_to is None:
+        open_to = companies_of(request.user.pk)
     wish = request.session.get(SESSION_COMPANY)
     return next((c for c in open_to if str(c) == wish), open_to[0] if open_to else None)
 

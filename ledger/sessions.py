@@ -3,18 +3,24 @@
 from typing import Any
 
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.db.models import CharField, DateTimeField
+from django.db.models import CharField, DateTimeField, OuterRef
 from django.utils import timezone
 
 from ledger.compiled import Compiled, Slot, an_id
-from ledger.models import User
+from ledger.models import Access, User
 
 SESSION = Compiled(
     lambda: Session.objects.filter(session_key=Slot("key", CharField()), expire_date__gt=Slot("now", DateTimeField()))
 )
-USER = Compiled(lambda: User.objects.filter(pk=an_id()))
+USER = Compiled(
+    lambda: User.objects.filter(pk=an_id()).annotate(
+        open_to=ArraySubquery(Access.objects.filter(user=OuterRef("pk")).order_by("id").values("tenant_id"))
+    )
+)
+"""A person, and the companies that they may enter, oldest access first."""
 
 
 class SessionStore(db.SessionStore):

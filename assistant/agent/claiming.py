@@ -52,6 +52,20 @@ def pick(most: int) -> list[tuple[uuid.UUID, uuid.UUID]]:
         return list(cursor.fetchall())
 
 
+def pick_and_begin(
+    most: int, *, developer: bool, window: history.Window
+) -> tuple[list[tuple[uuid.UUID, uuid.UUID]], tuple[Claimed, steps.Step] | None]:
+    """Pick, and where there is a single turn, claim it and find its first step without another change of threads."""
+    picked = pick(most)
+    if len(picked) != 1:
+        return picked, None
+    try:
+        return [], claim_and_begin(*picked[0], developer=developer, window=window)
+    except Exception:
+        log.exception("Turn %s could not be begun at once", picked[0][1])
+        return picked, None
+
+
 def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
     """Take the turn, if it is queued or its runner is silent; else say when to look again. One transaction."""
     with tenancy.tenant(tenant_id):

@@ -9,8 +9,8 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final
 
 import psycopg
 from channels.layers import get_channel_layer
@@ -118,17 +118,22 @@ class Runner:
                 self._look.set()
                 continue
             try:
-                picked = await self._work(claiming.pick, room)
+                picked, begun = await self._work(claiming.pick_and_begin, room, **self._first_step(model))
             except Exception:
                 log.exception("No turns could be taken")
                 await asyncio.sleep(LOOK_SECONDS)
                 continue
             for tenant_id, turn_id in picked:
-                task = asyncio.create_task(self._turn(model, tenant_id, turn_id), name=f"turn {turn_id}")
-                self._tasks.add(task)
-                task.add_done_callback(self._gone)
-            if len(picked) == room:
+                self._spawn(self._turn(model, tenant_id, turn_id))
+            if begun is not None:
+                self._spawn(self._run_claimed(model, *begun))
+            if len(picked) + bool(begun) >= room:
                 self._look.set()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="turn")
+        self._tasks.add(task)
+        task.add_done_callback(self._gone)
 
     def _gone(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -136,33 +141,42 @@ class Runner:
 
     async def _turn(self, model: Model, tenant_id: uuid.UUID, turn_id: uuid.UUID) -> None:
         """Claim one turn and run it to its next rest. What goes wrong here leaves it to the next runner."""
-        claimed: Claimed | None = None
         try:
             claimed, first = await self._claim(model, tenant_id, turn_id)
-            if claimed is None:
-                return
+        except Exception:
+            log.exception("Turn %s could not be claimed; it is taken up again when its lease is over", turn_id)
+            return
+        if claimed is not None:
+            await self._run_claimed(model, claimed, first)
+
+    async def _run_claimed(self, model: Model, claimed: Claimed, first: steps.Step | None) -> None:
+        try:
             loop = TurnLoop(claimed, model, self._work, self._tools, self._asking, self._pace, first=first)
             self._running[claimed.token] = loop
             if self._going.is_set():
                 loop.signals.pause.set()
             await loop.run()
         except Exception:
-            log.exception("Turn %s was left in the middle; it is taken up again when its lease is over", turn_id)
+            log.exception(
+                "Turn %s was left in the middle; it is taken up again when its lease is over", claimed.turn_id
+            )
         finally:
-            if claimed is not None:
-                self._running.pop(claimed.token, None)
+            self._running.pop(claimed.token, None)
 
     async def _claim(
         self, model: Model, tenant_id: uuid.UUID, turn_id: uuid.UUID
     ) -> tuple[Claimed | None, steps.Step | None]:
         """The claim and the turn's first step; the claim alone where the step cannot be found at once."""
-        developer, window = model.settings.takes_developer, history.Window()
         try:
-            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, developer=developer, window=window)
+            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, **self._first_step(model))
         except Exception:
             log.exception("Turn %s could not be begun at once", turn_id)
             return await self._work(claiming.claim, tenant_id, turn_id), None
         return begun or (None, None)
+
+    @staticmethod
+    def _first_step(model: Model) -> dict[str, Any]:
+        return {"developer": model.settings.takes_developer, "window": history.Window()}
 
     def _pace(self) -> float:
         """Seconds between two frames of one reply, so that all replies together keep within what the layer carries."""

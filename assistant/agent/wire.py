@@ -15,6 +15,8 @@ from assistant.agent.failures import ModelUnavailable
 from assistant.agent.stream import EventDecoder, StreamDamaged, StreamTooLarge, chunks_of, decode
 
 LONGEST_ERROR_BODY: Final = 65_536
+REST_SECONDS: Final = 0.02
+"""Between two reads of a stream: its words are shown in frames twice as far apart, and each read has its price."""
 
 
 class BadStatus(Exception):
@@ -92,6 +94,7 @@ async def _pieces(response: httpx2.Response, patience: Patience) -> AsyncGenerat
             if size > patience.most_bytes:
                 raise StreamTooLarge("the model's stream is too long")
             yield piece
+            await asyncio.sleep(REST_SECONDS)
     finally:
         await pieces.aclose()
 

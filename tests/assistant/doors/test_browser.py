@@ -367,8 +367,8 @@ def test_shift_enter_makes_a_new_line(product: Running, desk: Desk, new_page: Ne
 
 
 COME = """async () => {
-  const part = (item) => `<hx-partial hx-target="#thread" hx-swap="place"><section data-shell id="turn-0" data-order="8">
-    <div class="items">${item}</div></section></hx-partial>`;
+  const part = (item) => `<hx-partial hx-target="#thread" hx-swap="place">
+    <section data-shell id="turn-0" data-order="8"><div class="items">${item}</div></section></hx-partial>`;
   const item = (number) => `<article id="message-${number}" data-order="${number}">hello</article>`;
   const come = (text) => htmx.swap({ sourceElement: document.body, target: document.body, swap: "none", text });
   await Promise.all([come(part(item(1))), come(part(item(1)))]);

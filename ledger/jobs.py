@@ -9,11 +9,11 @@ import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
-from django.db.models.expressions import Combinable
+from django.db.models import Q
 from django.db.models.functions import Now
 from django_q.tasks import async_task
 
@@ -25,6 +25,17 @@ log = logging.getLogger(__name__)
 Job = Callable[[uuid.UUID, uuid.UUID], None]
 JOBS: dict[str, Job] = {}
 TASK = "ledger.tasks.run_due"
+PROMISE = """
+    INSERT INTO ledger_due AS due (id, kind, object_id, tenant_id, run_at, lease, tries)
+         VALUES (%s, %s, %s, %s, coalesce(%s::timestamptz, statement_timestamp()) + %s::interval,
+                 CASE WHEN %s::boolean THEN statement_timestamp() + %s::interval END, 0)
+    ON CONFLICT (kind, object_id) DO UPDATE
+            SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease,
+                tries = CASE WHEN %s::boolean THEN due.tries ELSE 0 END
+"""
+TRY = """
+    UPDATE ledger_due SET tries = tries + 1 WHERE kind = %s AND object_id = %s AND tenant_id = %s RETURNING id, run_at
+"""
 
 
 def job(kind: str) -> Callable[[Job], Job]:
@@ -44,20 +55,18 @@ def lease() -> timedelta:
     return timedelta(seconds=2 * settings.AVAL_LEASE_SECONDS)
 
 
-def later(kind: str, object_id: uuid.UUID, *, at: datetime | Combinable | None = None, again: bool = False) -> None:
-    """Promise a job for one row of the company in scope: now, or not before `at` (UTC, or the database's own sum).
+def later(
+    kind: str, object_id: uuid.UUID, *, at: datetime | None = None, after: timedelta | None = None, again: bool = False
+) -> None:
+    """Promise a job for one row of the company in scope: now, not before `at` (UTC), or `after` so long from now.
 
     "Now" is the database's: this machine's clock may be wrong. A promise made `again` keeps the count of its tries.
     """
-    tenant_id, now = current_tenant(), Now()
-    woken = None if at else now + lease()
-    Due.objects.bulk_create(
-        [Due(kind=kind, object_id=object_id, tenant_id=tenant_id, run_at=at or now, lease=woken)],
-        update_conflicts=True,
-        unique_fields=["kind", "object_id"],
-        update_fields=["run_at", "lease"] if again else ["run_at", "lease", "tries"],
-    )
-    if at is None:
+    tenant_id, woken = current_tenant(), at is None and after is None
+    with connection.cursor() as cursor:
+        given: list[Any] = [uuid.uuid4(), kind, object_id, tenant_id, at, after or timedelta(), woken, lease(), again]
+        cursor.execute(PROMISE, given)
+    if woken:
         _wake(kind, object_id, tenant_id)
 
 
@@ -76,12 +85,13 @@ def run(kind: str, object_id: uuid.UUID, tenant_id: uuid.UUID) -> None:
 
     A try counts when it begins, committed before the work: a job that kills its process is known by its tries.
     """
-    promises = Due.objects.filter(kind=kind, object_id=object_id, tenant_id=tenant_id)
-    promises.update(tries=F("tries") + 1)
-    promise = promises.first()
+    with connection.cursor() as cursor:
+        cursor.execute(TRY, [kind, object_id, tenant_id])
+        promise = cursor.fetchone()
     JOBS[kind](tenant_id, object_id)
     if promise is not None:
-        Due.objects.filter(id=promise.id, run_at=promise.run_at).delete()
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM ledger_due WHERE id = %s AND run_at = %s", promise)
 
 
 def dispatch_due(limit: int = 200) -> int:

@@ -21,7 +21,7 @@
 | AVAL_REHEARSAL_SCRIPT | a scenario that the rehearsal model plays, for tests | none |
 | AVAL_AGENT_TURNS | turns that one agent process runs at the same time | 400 |
 | AVAL_LEASE_SECONDS | seconds after which work of a process that fell silent is taken up | 30 |
-| AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks | 2; 0.03 |
+| AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks unasked | 2; 0.25 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
 
@@ -165,7 +165,7 @@ Q_CLUSTER: dict[str, Any] = {
     "orm": "default",
     "broker_class": "ledger.broker.DatabaseClockBroker",
     "workers": env.number("AVAL_QUEUE_WORKERS", 2),
-    "poll": env.seconds("AVAL_QUEUE_POLL", 0.03),
+    "poll": env.seconds("AVAL_QUEUE_POLL", 0.25),
     "timeout": env.number("AVAL_QUEUE_TIMEOUT", 90),
     "retry": env.number("AVAL_QUEUE_RETRY", 120),
     "save_limit": -1,

@@ -26,7 +26,6 @@ os.environ |= {
     "AVAL_HOSTS": "localhost,127.0.0.1,testserver",
     "AVAL_URL": "http://testserver",
     "AVAL_LOG_LEVEL": "WARNING",
-    "AVAL_QUEUE_POLL": "0.02",
     "DATABASE_URL": urlsplit(os.environ["DATABASE_URL_TEST"])._replace(path=f"/{DATABASE}").geturl(),
 }
 

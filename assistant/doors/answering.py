@@ -10,6 +10,7 @@ from django.contrib import messages as flash
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from assistant.doors import bodies, cards, edit_form, wording
 from assistant.doors.access import MemberRequest, see_other, wants_json
@@ -19,6 +20,7 @@ from assistant.gate.approvals import Answer, Kind
 from assistant.models import OPEN, Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
+from ledger.middleware import AfterCommit
 
 STATUS = {Kind.DECIDED: 200, Kind.REPEATED: 200, Kind.CONFLICT: 409, Kind.REFUSED: 422}
 WATCHED = (*OPEN, Status.SCHEDULED, Status.EXECUTING, Status.IN_DOUBT)
@@ -74,8 +76,9 @@ def show(
         "sign_in": redirect_to_login(card.url).url if wrong and stale else "",
         "fields": edit_form.fields(shown, made, request.POST or None) if editing and made else [],
     }
-    template = "cards/card.html" if request.htmx else "cards/page.html"
-    return render(request, template, context, status=status)
+    if not request.htmx:
+        return render(request, "cards/page.html", context, status=status)
+    return AfterCommit(lambda: render_to_string("cards/card.html", context, request), status=status)
 
 
 def card_of(request: MemberRequest, shown: PendingAction, *, wrong: str = "") -> Card:

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, close_old_connections, connection, transaction
 from django.db.models.expressions import Combinable
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -75,8 +75,8 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
     action = reading.ACTION.one(pk=action_id)
     made = registry.get(action.tool)
     limit = made.time_limit if made else 30
-    lease_until = Clock() + timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS)
-    attempt = open_attempt(action, lease_until)
+    lease = timedelta(seconds=limit + settings.AVAL_LEASE_SECONDS)
+    attempt = open_attempt(action, Clock() + lease)
     claim = Claim(tenant_id, action.pk, attempt.token)
     with translation.override(action.language):
         refusal = _refusal(action, made)
@@ -98,7 +98,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
                 refusal = ("ERROR", _("Something went wrong here; nothing was done."))
                 _remember_error(attempt, error)
             else:
-                jobs.later("watch_action", action.pk, at=lease_until)
+                jobs.later("watch_action", action.pk, after=lease)
                 tell_running(action)
                 return Running(claim, made, ctx, action.payload, reserved)
     if refusal is not None:
@@ -108,7 +108,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
 
 def tell_running(action: PendingAction) -> None:
     """The card shows that it runs; the model is told when there is an outcome."""
-    action.refresh_from_db()
+    reading.renew(action)
     audit.record("action.started", by=None, subject=action, digest=action.digest)
     announce(action.conversation_id, action)
 
@@ -164,7 +164,7 @@ def _executed(action: PendingAction, attempt: Attempt, receipt: Receipt, *, how:
     if rows != 1:
         return False
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="executed")
-    action.refresh_from_db()
+    reading.renew(action)
     if action.compensates_id:
         PendingAction.objects.filter(pk=action.compensates_id).update(compensated_by=action)
     _over(action)
@@ -180,7 +180,7 @@ def fail(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> N
         status=Status.FAILED, failure={"code": code, "sentence": sentence}, closed_at=Clock()
     )
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="failed")
-    action.refresh_from_db()
+    reading.renew(action)
     _over(action)
     audit.record("action.failed", by=None, subject=action, code=code, sentence=sentence, digest=action.digest)
     tell(action, "failed", code=code, sentence=sentence)
@@ -203,12 +203,13 @@ def _call(running: Running) -> None:
     key = running.claim.action_id
 
     def ask() -> dict[str, Any]:
+        close_old_connections()  # the thread may have a connection since its last call, which may be gone
         with claims.holding(running.claim), translation.override(running.ctx.language):
             try:
                 result: dict[str, Any] = call(running.payload, running.reserved, key)
                 return result
             finally:
-                connection.close()
+                close_old_connections()
 
     try:
         result = _callers.submit(ask).result(timeout=running.made.time_limit)
@@ -269,7 +270,7 @@ def doubt(action: PendingAction, attempt: Attempt, why: str, **more: str) -> Non
     if rows != 1:
         return
     Attempt.objects.filter(pk=attempt.pk).update(outcome="in_doubt", detail={"why": why, **more})
-    action.refresh_from_db()
+    reading.renew(action)
     jobs.forget("watch_action", action.pk)
     Alert.objects.get_or_create(action=action, kind="in_doubt", handled_at=None)
     audit.record("action.in_doubt", by=None, subject=action, why=why, digest=action.digest)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from assistant.events import announce
-from assistant.gate import closing, digest, policy
+from assistant.gate import closing, digest, policy, reading
 from assistant.gate.outcome import Clock
 from assistant.models import OPEN, PendingAction, Turn
 from assistant.tools.facts import Outside, Phrase, Preview, plain
@@ -24,7 +24,6 @@ from assistant.tools.registry import Context, Prepared, Tool, ToolArguments
 from ledger import audit, jobs
 from ledger.company_settings import CompanySettings, current_settings
 from ledger.errors import DomainError
-from ledger.models import Membership
 from ledger.tenancy import new_id
 
 
@@ -210,7 +209,7 @@ def _insert(
 
 def context_of(action: PendingAction) -> Context:
     """The requester's own context, for preparing again in their name; roles are read anew."""
-    member = Membership.objects.select_related("tenant").get(pk=action.requester_id)
+    member = reading.MEMBER.one(pk=action.requester_id)
     return Context(
         member=member,
         company=member.tenant,

@@ -20,3 +20,10 @@ BEGUN = Compiled(
     )
 )
 """The newest turn of a conversation that has begun."""
+
+
+def renew(action: PendingAction) -> None:
+    """Read the action's columns anew, into the object at hand."""
+    found = ACTION.one(pk=action.pk)
+    for field in PendingAction._meta.concrete_fields:
+        setattr(action, field.attname, getattr(found, field.attname))

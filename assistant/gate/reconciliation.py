@@ -59,7 +59,7 @@ def reconcile(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
         else:
             tries = promise.tries if promise else 1
             wait = WAITS[min(tries, len(WAITS)) - 1]
-            jobs.later("reconcile_action", action_id, at=Clock() + timedelta(seconds=wait), again=True)
+            jobs.later("reconcile_action", action_id, after=timedelta(seconds=wait), again=True)
 
 
 @transaction.atomic

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from django.db.models import CharField
+
 from assistant.models import PendingAction, Status
 from ledger import audit, tenancy
+from ledger.compiled import Compiled, Slot, an_id
 
 
 class Unclaimed(RuntimeError):
@@ -24,6 +27,17 @@ class Claim:
     action_id: uuid.UUID
     token: uuid.UUID
 
+
+CLAIMED = Compiled(
+    lambda: PendingAction.objects.filter(
+        pk=an_id(),
+        tool=Slot("tool", CharField()),
+        status=Status.EXECUTING,
+        attempts__token=an_id("token"),
+        attempts__finished_at=None,
+    ).values_list("payload_text", flat=True)
+)
+"""The payload of an action that is executing under a claim."""
 
 _claim: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
@@ -44,14 +58,7 @@ def verify(tool: str, payload: dict[str, Any], key: uuid.UUID) -> None:
     if claim is None or claim.action_id != key:
         raise Unclaimed(f"{tool} needs a claimed attempt")
     with tenancy.tenant(claim.tenant_id):
-        row = PendingAction.objects.filter(
-            pk=key,
-            tool=tool,
-            status=Status.EXECUTING,
-            attempts__token=claim.token,
-            attempts__finished_at=None,
-        ).first()
-        if row is None or row.payload_text != audit.canonical(payload):
+        if CLAIMED.first(pk=key, tool=tool, token=claim.token) != audit.canonical(payload):
             raise Unclaimed(f"{tool} needs a claimed attempt with this payload")
 
 

@@ -1,11 +1,13 @@
 """How an action makes and changes a business row: by whom, through which door, one version more."""
 
+from functools import cache
 from typing import Any, TypeVar
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ledger import audit
+from ledger.compiled import Compiled, an_id
 from ledger.errors import DomainError, NotFound
 from ledger.models import BusinessModel, Membership
 
@@ -25,7 +27,7 @@ def locked(row: Row, *, expected_version: int | None = None) -> Row:
     gone or in the trash, and STALE_VERSION (I10) when somebody wrote it since.
     """
     model = type(row)
-    held: Row | None = model.objects.select_for_update(of=("self",), no_key=True).filter(pk=row.pk).first()
+    held: Row | None = _held(model).first(pk=row.pk)
     if held is None or held.deleted_at is not None:
         raise NotFound(_("There is no such record."))
     if expected_version is not None and held.version != expected_version:
@@ -36,6 +38,11 @@ def locked(row: Row, *, expected_version: int | None = None) -> Row:
             version=held.version,
         )
     return held
+
+
+@cache
+def _held(model: type[Row]) -> Compiled[Row]:
+    return Compiled(lambda: model.objects.select_for_update(of=("self",), no_key=True).filter(pk=an_id()))
 
 
 def write(row: BusinessModel, *, by: Membership | None, **changes: Any) -> None:

@@ -27,7 +27,6 @@ FAST = {
     "AVAL_LEASE_SECONDS": "1",
     "AVAL_QUEUE_TIMEOUT": "10",
     "AVAL_QUEUE_RETRY": "12",
-    "AVAL_QUEUE_POLL": "0.02",
     "AVAL_DATABASE_POOL": str(POOL),
     "AVAL_LOG_LEVEL": "INFO",
 }

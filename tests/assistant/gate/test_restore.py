@@ -3,6 +3,7 @@
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -71,8 +72,11 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]
 
 
 @pytest.fixture
-def installation(migrated: Installation, provider: FileProvider) -> Iterator[Installation]:
-    """This process, too, works on that database."""
+def installation(
+    migrated: Installation, provider: FileProvider, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Installation]:
+    """This process, too, works on that database, with callers that know no other."""
+    monkeypatch.setattr(execution, "_callers", ThreadPoolExecutor(1))
     own, parts = dict(connection.settings_dict), urlsplit(migrated.url)
     connection.close()
     connection.settings_dict |= {"PORT": parts.port, "NAME": parts.path[1:], "PASSWORD": parts.password}

@@ -1,4 +1,4 @@
-"""Run the tests by pytest, on two processes and a throw-away PostgreSQL; arguments go to pytest."""
+"""Run the tests by pytest, on a few processes and a throw-away PostgreSQL; arguments go to pytest."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def command(arguments: list[str]) -> list[str]:
-    """Two processes share the tests (those of a module stay together), unless -n says otherwise."""
-    spread = [] if any(word.startswith("-n") or word == "--pdb" for word in arguments) else ["-n", "2"]
+    """Three processes share the tests (those of a module stay together), unless -n says otherwise: some only wait."""
+    spread = [] if any(word.startswith("-n") or word == "--pdb" for word in arguments) else ["-n", "3"]
     return [sys.executable, "-m", "pytest", *spread, "--dist", "loadscope", *arguments]
 
 

@@ -25,7 +25,8 @@ pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
 KILLS = 20
 AT_A_TIME = 5
-GIVEN_UP = "process_stopped"
+GIVEN_UP = ("process_stopped", "call_limit")
+"""How a turn ends whose runner was killed again and again: each model call counts, the one that was cut off too."""
 
 
 @dataclass
@@ -100,7 +101,8 @@ def end_of(story: Story, ground: Ground) -> str:
         1 if card is not None and card.status != Status.IN_DOUBT else 0
     )
     if turn.status == Turn.Status.INTERRUPTED:
-        assert talk.lines() == [GIVEN_UP]
+        (line,) = talk.lines()
+        assert line in GIVEN_UP
     if card is None:
         assert turn.status == Turn.Status.INTERRUPTED, "no card, and nobody was told why"
         return "given up"

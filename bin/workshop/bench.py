@@ -56,7 +56,7 @@ CHARACTERS = re.compile(r'data-chars="(\d+)"')
 
 @dataclass(frozen=True)
 class Product:
-    """The running processes: the web's address, the model's, the file of counted queries, and who they are."""
+    """The running processes: the web's address, the model's, the folder of counted queries, and who they are."""
 
     web: str
     endpoint: str
@@ -88,8 +88,9 @@ def main() -> int:
 
 @contextmanager
 def running(folder: str, engine: dict[str, str]) -> Iterator[Product]:
-    """The three processes and a rehearsal model of their own, with queries counted into a file."""
+    """The three processes and a rehearsal model of their own, with queries counted into a folder."""
     counter = Path(folder) / f"queries-{uuid.uuid4().hex[:6]}"
+    counter.mkdir()
     own = Processes(os.environ["DATABASE_URL"], Path(folder))
     try:
         model = own.run("model", ["-m", "assistant.agent.rehearsal", "--port", "0", "--print-port"])
@@ -97,7 +98,7 @@ def running(folder: str, engine: dict[str, str]) -> Iterator[Product]:
         endpoint = f"http://127.0.0.1:{model.output.split()[-1].strip()}/v1"
         shared = engine | {
             "DJANGO_SETTINGS_MODULE": "bin.workshop.bench_settings",
-            "AVAL_COUNT_FILE": str(counter),
+            "AVAL_COUNT_FOLDER": str(counter),
             "OPENAI_BASE_URL": endpoint,
             "OPENAI_API_KEY": "bench",
             "OPENAI_MODEL": "rehearsal",
@@ -285,7 +286,7 @@ def os_times(pid: int) -> tuple[float, float]:
 
 
 def queries(counter: Path) -> int:
-    return counter.stat().st_size if counter.exists() else 0
+    return sum(int.from_bytes(file.read_bytes(), sys.byteorder) for file in counter.iterdir())
 
 
 def line(what: str, seconds: list[float], bar: str = "") -> None:

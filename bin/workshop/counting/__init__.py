@@ -1,1 +1,1 @@
-"""Counts the statements of a process: one byte for each, appended to AVAL_COUNT_FILE."""
+"""Counts the statements of each process in a file of its own in AVAL_COUNT_FOLDER."""

@@ -7,7 +7,6 @@ stream runs on the event loop and holds no thread.
 """
 
 import asyncio
-import contextlib
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -63,15 +62,15 @@ class BoundedASGIHandler(ASGIHandler):
             return
         except RequestAborted:
             return
-        with contextlib.closing(body):
-            if self._taken >= self._most:
+        if self._taken >= self._most:
+            with body:
                 await self._turn_away(scope, body, send)
-                return
-            response = await self._in_thread(self._answer, scope, body)
-            if response.streaming:
-                await self._stream(response, receive, send)
-            else:
-                await self.send_response(response, send)
+            return
+        response = await self._in_thread(self._answer, scope, body)
+        if response.streaming:
+            await self._stream(response, receive, send)
+        else:
+            await self.send_response(response, send)
 
     async def read_body(self, receive: Any) -> IO[bytes]:
         """The whole body, or BodyTooLarge as soon as it is known to be too much (a body without a stated length)."""
@@ -89,12 +88,13 @@ class BoundedASGIHandler(ASGIHandler):
 
     def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
         """The response, whose content is there or is a stream. Runs in a thread, which keeps no connection after it."""
-        set_script_prefix(get_script_prefix(scope))
-        signals.request_started.send(sender=type(self), scope=scope)
-        request, refused = self.create_request(scope, body)
-        response: Any = self._response_to(request) if request is not None else refused
-        if not response.streaming:
-            response.close()
+        with body:
+            set_script_prefix(get_script_prefix(scope))
+            signals.request_started.send(sender=type(self), scope=scope)
+            request, refused = self.create_request(scope, body)
+            response: Any = self._response_to(request) if request is not None else refused
+            if not response.streaming:
+                response.close()
         return response  # type: ignore[no-any-return]
 
     async def _turn_away(self, scope: Any, body: IO[bytes], send: Any) -> None:
@@ -127,7 +127,10 @@ class BoundedASGIHandler(ASGIHandler):
             raise ended
 
     async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
-        """Run it in one of the threads, in a context of its own: nothing of a request stays behind in the thread."""
+        """Run it in one of the threads, in a context of its own: nothing of a request stays behind in the thread.
+
+        Whoever waits may be cancelled (the server does so some seconds after a browser has left); the work may not.
+        """
 
         def bounded() -> Answer:
             try:
@@ -135,12 +138,14 @@ class BoundedASGIHandler(ASGIHandler):
             finally:
                 close_old_connections()
 
+        context = contextvars.copy_context()
+        running = asyncio.get_running_loop().run_in_executor(self._threads, context.run, bounded)
         self._taken += 1
-        try:
-            context = contextvars.copy_context()
-            return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, bounded)
-        finally:
-            self._taken -= 1
+        running.add_done_callback(self._given_back)
+        return await asyncio.shield(running)
+
+    def _given_back(self, _running: asyncio.Future[Any]) -> None:
+        self._taken -= 1
 
 
 def threads() -> int:

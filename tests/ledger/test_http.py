@@ -1,14 +1,17 @@
 """The bound on what a request may carry, on the ASGI application that daphne serves."""
 
+import asyncio
 import importlib
+import threading
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import ProtocolTypeRouter
 from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpRequest, HttpResponse
 
-from ledger.http import TOO_LARGE
+from ledger.http import TOO_LARGE, BoundedASGIHandler
 
 LIMIT = 1000
 
@@ -58,3 +61,30 @@ async def test_a_body_that_grows_beyond_the_bound_is_refused() -> None:
 @pytest.mark.parametrize("stated", ["-5", "many", "9" * 40, ""])
 async def test_a_nonsense_length_is_no_way_around_the_bound(stated: str) -> None:
     assert await answer_to([b"x" * (LIMIT + 1)], stated=stated) == (413, TOO_LARGE)
+
+
+async def test_a_request_is_worked_out_though_the_server_gave_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Daphne cancels what still runs some seconds after the browser has left: in its thread and before its turn."""
+    monkeypatch.setattr("ledger.http.threads", lambda: 1)
+    handler = BoundedASGIHandler()
+    begun, go_on, read = threading.Event(), threading.Event(), []
+
+    def slow(request: HttpRequest) -> HttpResponse:
+        begun.set()
+        assert go_on.wait(10)
+        read.append(request.body)
+        return HttpResponse()
+
+    monkeypatch.setattr(handler._chain, "get_response", slow)
+    clients = []
+    for body in (b"first", b"second"):
+        client = ApplicationCommunicator(handler, {"type": "http", "method": "POST", "path": "/", "headers": []})
+        await client.send_input({"type": "http.request", "body": body})
+        clients.append(client)
+    assert await asyncio.to_thread(begun.wait, 10)
+    await asyncio.gather(*(client.wait(0) for client in clients))
+    taken = handler._taken
+    go_on.set()
+    await asyncio.to_thread(handler._threads.shutdown)
+    await asyncio.sleep(0)
+    assert (taken, read, handler._taken) == (2, [b"first", b"second"], 0)

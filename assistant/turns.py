@@ -70,17 +70,18 @@ def ask_to_stop(turn: Turn) -> None:
     notify(f"{STOP} {turn.pk}")
 
 
-def hold(turn_id: uuid.UUID, *also: str) -> Turn:
-    """Lock the turn's conversation, then the turn, and read both anew, with what else is named. Raises DoesNotExist.
+def hold(turn_id: uuid.UUID, *also: str, wait: bool = True) -> Turn:
+    """Lock the turn's conversation, then the turn, and read both anew, with what else is named. Raises DoesNotExist,
+    and OperationalError where somebody else holds them and it may not `wait`.
 
     One statement: PostgreSQL takes the locks of a row in the order in which FOR UPDATE names the tables.
     """
-    return _held(also).one(pk=turn_id)
+    return _held(also, wait).one(pk=turn_id)
 
 
 @cache
-def _held(also: tuple[str, ...]) -> Compiled[Turn]:
-    locked = partial(Turn.objects.select_for_update, of=("conversation", "self"), no_key=True)
+def _held(also: tuple[str, ...], wait: bool) -> Compiled[Turn]:
+    locked = partial(Turn.objects.select_for_update, of=("conversation", "self"), no_key=True, nowait=not wait)
     return Compiled(lambda: locked().select_related("conversation", *also).filter(pk=an_id()))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import F
 
 from assistant import turns
@@ -55,12 +55,18 @@ def pick(most: int) -> list[tuple[uuid.UUID, uuid.UUID]]:
 def pick_and_begin(
     most: int, *, developer: bool, window: history.Window
 ) -> tuple[list[tuple[uuid.UUID, uuid.UUID]], tuple[Claimed, steps.Step] | None]:
-    """Pick, and where there is a single turn, claim it and find its first step without another change of threads."""
+    """Pick, and where there is a single turn, claim it and find its first step without another change of threads.
+
+    It waits for no lock: whoever holds one conversation does not keep the others from being picked.
+    """
     picked = pick(most)
     if len(picked) != 1:
         return picked, None
     try:
-        return [], claim_and_begin(*picked[0], developer=developer, window=window)
+        return [], claim_and_begin(*picked[0], developer=developer, window=window, wait=False)
+    except OperationalError as error:
+        log.info("Turn %s could not be begun at once: %s", picked[0][1], error)
+        return picked, None
     except Exception:
         log.exception("Turn %s could not be begun at once", picked[0][1])
         return picked, None
@@ -74,25 +80,25 @@ def claim(tenant_id: uuid.UUID, turn_id: uuid.UUID) -> Claimed | None:
 
 
 def claim_and_begin(
-    tenant_id: uuid.UUID, turn_id: uuid.UUID, *, developer: bool, window: history.Window
+    tenant_id: uuid.UUID, turn_id: uuid.UUID, *, developer: bool, window: history.Window, wait: bool = True
 ) -> tuple[Claimed, steps.Step] | None:
     """Take the turn and find its first step, in one transaction.
 
     If the step cannot be found nothing is claimed; `claim` alone then counts whose fault that may be.
     """
     with audit.entering(Via.AGENT, f"turn:{turn_id}"), tenancy.tenant(tenant_id):
-        held = _claim(turn_id)
+        held = _claim(turn_id, wait=wait)
         if held is None:
             return None
         with Scope(*held).entered() as scope:
             return held[0], steps.find_step(scope, developer=developer, window=window)
 
 
-def _claim(turn_id: uuid.UUID) -> tuple[Claimed, Turn] | None:
+def _claim(turn_id: uuid.UUID, *, wait: bool = True) -> tuple[Claimed, Turn] | None:
     """The turn, locked and now this runner's by a token of its own."""
     token, tenant_id = uuid.uuid4(), current_tenant()
     try:
-        turn = turns.hold(turn_id, *PEOPLE)
+        turn = turns.hold(turn_id, *PEOPLE, wait=wait)
     except Turn.DoesNotExist:
         jobs.forget(turns.KIND, turn_id)
         return None

@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from assistant import turns
-from assistant.agent import claiming, inbox, runner, steps
+from assistant.agent import claiming, history, inbox, runner, steps
 from assistant.agent.claimed import ClaimLost
 from assistant.agent.runner import Runner
 from assistant.models import Conversation, Message, Turn
@@ -310,6 +310,30 @@ def test_a_pick_is_one_runners_for_a_lease():
     desk.post("hello")
     assert claiming.pick(10) == [(desk.cast.tenant_id, desk.turns()[0].pk)]
     assert claiming.pick(10) == []
+
+
+def test_a_pick_waits_for_no_conversation_that_somebody_holds():
+    desk = a_desk()
+    desk.post("hello")
+    turn = desk.turns()[0]
+    holding, given = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with desk.scope():
+            turns.hold_conversation(desk.conversation.pk)
+            holding.set()
+            given.wait(5)
+        connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert holding.wait(20)
+    picked = claiming.pick_and_begin(10, developer=False, window=history.Window())
+    waited = not holder.is_alive()
+    given.set()
+    holder.join()
+    assert (picked, waited) == (([(desk.cast.tenant_id, turn.pk)], None), False)
+    assert claiming.claim(desk.cast.tenant_id, turn.pk) is not None
 
 
 def test_a_pulse_renews_leases_and_tells_of_stops():

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, models
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, models, transaction
 from django.db.models.fields import NOT_PROVIDED
 from django.db.models.signals import post_save, pre_save
 
@@ -39,7 +39,7 @@ class StoredModel(models.Model):
             super().save(force_insert=True)
             return
         prepared = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values, strict=True)]
-        with connection.cursor() as cursor:
+        with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
             cursor.execute(_insert(type(self)), prepared)
         self._state.adding, self._state.db = False, DEFAULT_DB_ALIAS
 
@@ -51,7 +51,7 @@ class StoredModel(models.Model):
             super().save(update_fields=names)
             return
         prepared = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values, strict=True)]
-        with connection.cursor() as cursor:
+        with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
             cursor.execute(_update(type(self), tuple(names)), [*prepared, self.pk])
             if cursor.rowcount != 1:
                 raise DatabaseError("Save with update_fields did not affect any rows.")

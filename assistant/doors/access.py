@@ -81,7 +81,8 @@ def posted(request: Any) -> Any:
         return request.POST
     try:
         given = json.loads(request.body)
-    except ValueError:
+        json.dumps(given, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+    except (ValueError, RecursionError):
         raise BadRequest("not JSON") from None
     if not isinstance(given, dict):
         raise BadRequest("not an object")
@@ -96,10 +97,10 @@ def _field(value: Any) -> str:
     match value:
         case bool() | None:
             return "1" if value else ""
-        case list():
+        case list() if not any(isinstance(item, list | dict) for item in value):
             return "\n".join(str(item) for item in value)
-        case dict():
-            raise BadRequest("an object within the object")
+        case list() | dict():
+            raise BadRequest("more than a list within the object")
         case _:
             return str(value)
 

@@ -74,4 +74,5 @@ def _once(request: MemberRequest, made: registry.Tool, desk: Conversation) -> Pe
 def _back(request: MemberRequest) -> str:
     """The page that the form came from, if it is one of ours."""
     back = request.POST.get("back", "")
-    return back if url_has_allowed_host_and_scheme(back, {request.get_host()}) else "/"
+    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, {request.get_host()})
+    return back if ours else "/"

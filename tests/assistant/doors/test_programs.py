@@ -78,7 +78,10 @@ def test_r4_others_get_404_and_the_unknown_403_in_json(desk: Desk):
         assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize("body", ["{", "[]", '"x"', '{"hash": {"a": 1}}'])
+UNREADABLE = ["{", "[]", '"x"', '{"hash": {"a": 1}}', '{"hash": [["a"]]}', "[" * 100_000, '{"a":' * 50_000]
+
+
+@pytest.mark.parametrize("body", [*UNREADABLE, '{"hash": "\\ud800"}', '{"\\udfff": "x"}'])
 def test_what_is_no_flat_object_is_400(desk: Desk, body: str):
     action = desk.propose()
     answer = program(desk).post(desk.url_of(action, "confirm"), body, content_type="application/json")

@@ -422,6 +422,12 @@ def test_a_lead_like_a_client_offers_to_join_it(lone_ridge: Cast) -> None:
     assert "/actions/" in answer["Location"]
 
 
+@pytest.mark.parametrize("back", ["leads", "\ufffd", "//elsewhere.example/", "https://elsewhere.example/"])
+def test_a_refused_button_leads_to_a_page_of_ours_or_home(lone_ridge: Cast, back: str) -> None:
+    answer = browser_of(lone_ridge).post("/c/desk/propose/delete_lead/", {"lead_ref": "L-0001", "back": back})
+    assert (answer.status_code, answer["Location"]) == (303, "/")
+
+
 # Long lists
 
 

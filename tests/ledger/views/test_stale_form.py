@@ -34,3 +34,12 @@ def test_a_page_with_scripts_is_loaded_anew_and_says_why(lone_ridge: Cast, langu
 def test_a_program_gets_json(lone_ridge: Cast) -> None:
     answer = browser_of(lone_ridge, accept="application/json").post("/c/", {"text": "hello"})
     assert (answer.status_code, list(answer.json())) == (403, ["detail"])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_session_cookie_that_no_query_can_carry_is_a_strangers(lone_ridge: Cast, method: str) -> None:
+    """A quoted cookie may write any character as a number: this one holds a NUL."""
+    browser = Browser(enforce_csrf_checks=True)
+    browser.cookies.load('sessionid="\\000aaaaaaaaaaaaaaaa"')
+    answer = browser.generic(method, "/c/")
+    assert (answer.status_code, answer.get("Location")) == ((302, "/login/?next=/c/") if method == "GET" else (403, None))

@@ -42,4 +42,4 @@ def test_a_session_cookie_that_no_query_can_carry_is_a_strangers(lone_ridge: Cas
     browser = Browser(enforce_csrf_checks=True)
     browser.cookies.load('sessionid="\\000aaaaaaaaaaaaaaaa"')
     answer = browser.generic(method, "/c/")
-    assert (answer.status_code, answer.get("Location")) == ((302, "/login/?next=/c/") if method == "GET" else (403, None))
+    assert answer.status_code == (302 if method == "GET" else 403)

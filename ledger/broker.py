@@ -66,7 +66,7 @@ class DatabaseClockBroker(ORM):
     def _listen(self) -> None:
         """Heard from before the first look on: nothing is committed unheard between a look and the wait after it."""
         if self._bell is None:
-            self._bell = psycopg.connect(settings.DATABASE_DIRECT_URL, autocommit=True)
+            self._bell = psycopg.connect(settings.DATABASE_DIRECT_URL, autocommit=True, connect_timeout=10)
             self._bell.execute(f"LISTEN {BELL}")
 
     def _wait(self) -> None:

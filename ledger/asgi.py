@@ -5,6 +5,7 @@ AVAL_PROCESS is set before Django loads its settings: the web process keeps a po
 
 import os
 import sys
+from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ledger.settings")
 os.environ.setdefault("AVAL_PROCESS", "web")
@@ -26,4 +27,12 @@ except ImproperlyConfigured as error:
 roles.require_bound()
 
 sys.setswitchinterval(SWITCH_SECONDS)
-application = ProtocolTypeRouter({"http": BoundedASGIHandler()})
+
+
+async def no_sockets(scope: Any, receive: Any, send: Any) -> None:
+    """A WebSocket's handshake is answered with 403: nothing here speaks it."""
+    await receive()
+    await send({"type": "websocket.close"})
+
+
+application = ProtocolTypeRouter({"http": BoundedASGIHandler(), "websocket": no_sockets})

@@ -14,8 +14,8 @@ from typing import IO, Any, TypeVar
 
 from django.conf import settings
 from django.core import signals
-from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.exceptions import BadRequest, RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponseBase
@@ -34,10 +34,23 @@ class BodyTooLarge(Exception):
     """A request's body exceeds settings.AVAL_MAX_BODY bytes."""
 
 
+class Request(ASGIRequest):
+    """A form that cannot be read is refused once: the page that says so may look for the CSRF token again."""
+
+    def _load_post_and_files(self) -> None:
+        try:
+            super()._load_post_and_files()
+        except BadRequest:
+            self._mark_post_parse_error()
+            raise
+
+
 class BoundedASGIHandler(ASGIHandler):
     """Refuses with 413 a body of more than AVAL_MAX_BODY bytes before anything of Django sees it, and with 503 a
     request that too many others wait before.
     """
+
+    request_class = Request
 
     def __init__(self) -> None:
         super().__init__()

@@ -41,8 +41,25 @@ def small_limit(settings: Any) -> None:
 def test_the_application_is_channels_router_around_djangos_handler() -> None:
     application = the_application()
     assert isinstance(application, ProtocolTypeRouter)
-    assert list(application.application_mapping) == ["http"]
+    assert list(application.application_mapping) == ["http", "websocket"]
     assert isinstance(application.application_mapping["http"], ASGIHandler)
+
+
+@pytest.mark.parametrize("debug", [True, False])
+async def test_a_form_in_an_unreadable_charset_is_400(settings: Any, debug: bool) -> None:
+    settings.DEBUG = debug
+    form = b"application/x-www-form-urlencoded; charset=utf-16"
+    headers = [(b"host", b"testserver"), (b"content-type", form), (b"cookie", b"csrftoken=" + b"a" * 32)]
+    scope = {"type": "http", "method": "POST", "path": "/login/", "query_string": b"", "headers": headers}
+    client = ApplicationCommunicator(the_application(), scope)
+    await client.send_input({"type": "http.request", "body": b"a=1"})
+    assert (await client.receive_output(10))["status"] == 400
+
+
+async def test_a_websocket_is_refused() -> None:
+    client = ApplicationCommunicator(the_application(), {"type": "websocket", "path": "/c/", "headers": []})
+    await client.send_input({"type": "websocket.connect"})
+    assert await client.receive_output(10) == {"type": "websocket.close"}
 
 
 async def test_a_body_within_the_bound_reaches_django() -> None:

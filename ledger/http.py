@@ -41,7 +41,7 @@ class Request(ASGIRequest):
         try:
             super()._load_post_and_files()
         except BadRequest:
-            self._mark_post_parse_error()
+            self._mark_post_parse_error()  # type: ignore[attr-defined]
             raise
 
 

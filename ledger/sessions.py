@@ -26,7 +26,7 @@ USER = Compiled(
 class SessionStore(db.SessionStore):
     def _validate_session_key(self, key: str) -> bool:
         """A cookie may hold any character, NUL too, which no query can carry; our keys are letters and digits."""
-        return super()._validate_session_key(key) and key.isascii() and key.isalnum()
+        return super()._validate_session_key(key) and key.isascii() and key.isalnum()  # type: ignore[misc]
 
     def _get_session_from_db(self) -> Session | None:
         found = SESSION.first(key=self.session_key, now=timezone.now())

@@ -86,12 +86,12 @@ def edit(click: Click, fields: dict[str, Any]) -> Answer:
         return Answer(Kind.MISSING)
     made = registry.get(action.tool)
     if made is None or action.status not in OPEN:
-        return late(click, action, Verdict.CONFIRM, word="edit")
+        return late(click, action, None, word="edit")
     try:
         with transaction.atomic():
             successor = renewing.edit(action, made, by=click.by, fields=fields, shown_hash=click.shown_hash)
     except closing.DecidedMeanwhile:
-        return late(click, action, Verdict.CONFIRM, word="edit")
+        return late(click, action, None, word="edit")
     except DomainError as error:
         action.refresh_from_db()
         return note(click, action, "edit", Answer(Kind.REFUSED, action, error.sentence))

@@ -127,8 +127,11 @@ def note(click: Click, action: PendingAction, word: str, answer: Answer) -> Answ
     return answer
 
 
-def late(click: Click, action: PendingAction, verdict: Verdict, word: str = "") -> Answer:
-    """Nothing moved: the same answer again, a decided or changed card, or one whose time is over."""
+def late(click: Click, action: PendingAction, verdict: Verdict | None, word: str = "") -> Answer:
+    """Nothing moved: the same answer again, a decided or changed card, or one whose time is over.
+
+    `verdict` is what the click would have put on record; an edit puts nothing there, so it never says it was the same.
+    """
     action.refresh_from_db()
     if action.status in OPEN:
         closing.expire(action.pk, closed_by="deadline")

@@ -230,6 +230,15 @@ def test_H46_an_edit_makes_a_new_card_and_the_old_one_can_no_longer_run(office):
     assert record.params["changes"] == [{"name": "message", "kind": "long", "before": "Hi", "after": "Hello"}]
 
 
+def test_an_edit_that_comes_after_the_own_yes_is_told_that_it_was_not_taken(office: Office):
+    """What was confirmed is what was shown, not what the edit says: the answer may not sound as if it were the same."""
+    action = office.propose("post_letter", text="Hi")
+    office.confirm(action)
+    with office.scope():
+        answer = approvals.edit(office.click(action), {"text": "Hello"})
+    assert (answer.kind, office.fresh(action).payload["text"]) == (Kind.CONFLICT, "Hi")
+
+
 @pytest.mark.parametrize("fields", [{"text": 5}, {"tool": "pay_out"}, {"client_ref": "C-0002"}])
 def test_H46_T27_a_bad_edit_is_refused_and_the_card_stays(office, fields):
     action = office.propose("post_letter", text="Hi")

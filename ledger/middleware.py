@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware import common
+from django.utils.translation import gettext as _
 
 from ledger import audit, reader, tenancy
 from ledger.compiled import Compiled, an_id
@@ -36,6 +38,22 @@ def chosen_company(request: HttpRequest) -> uuid.UUID | None:
 def member_of(user_id: uuid.UUID) -> Membership | None:
     """The person's active membership in the company in scope, with the company."""
     return MEMBER.first(user=user_id)
+
+
+class CommonMiddleware(common.CommonMiddleware):
+    """Django's, which sends a page to its address with a slash; a form that was posted without one is a 404 at once.
+
+    A refused method is said in words.
+    """
+
+    def should_redirect_with_slash(self, request: HttpRequest) -> bool:
+        return request.method in ("GET", "HEAD") and super().should_redirect_with_slash(request)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code == 405 and isinstance(response, HttpResponse) and not response.content:
+            response.content = str(_("This address does not take this kind of request."))
+            response["Content-Type"] = "text/plain; charset=utf-8"
+        return super().process_response(request, response)
 
 
 class AfterCommit(HttpResponse):

@@ -37,6 +37,7 @@ HEARTBEAT_SECONDS = 15.0
 LOGIN_SECONDS = 45.0
 RETRY_MS = 500
 STREAMS_FOR_ONE_PERSON = 12
+CROWDED_MS = 10_000
 GAP_LIMIT = 64
 
 _open_streams: Counter[uuid.UUID] = Counter()
@@ -64,6 +65,9 @@ def events(request: Any, conversation_id: uuid.UUID) -> HttpResponseBase:
 
 
 async def _counted(viewer: Viewer, conversation_id: uuid.UUID, after: int) -> AsyncIterator[bytes]:
+    if _open_streams[viewer.user_id] >= STREAMS_FOR_ONE_PERSON:  # several asked in the same instant
+        yield sse.retry(CROWDED_MS)
+        return
     _open_streams[viewer.user_id] += 1
     try:
         async with bus.subscribe(conversation_id) as subscription:

@@ -408,6 +408,17 @@ async def test_the_streams_of_one_person_are_bounded(desk: Desk, monkeypatch: py
     assert (await get(desk, "dana")).status_code == 200
 
 
+async def test_many_that_ask_in_the_same_instant_are_bounded_too(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    """Each was let in before any of the others counted; the second is sent away to come again later."""
+    monkeypatch.setattr(stream, "STREAMS_FOR_ONE_PERSON", 1)
+    async with opened(desk) as one:
+        await told(desk.turn)
+        await one.next()
+        viewer = await sync_to_async(viewer_of)(desk, "dana")
+        pieces = [piece async for piece in stream._counted(viewer, desk.conversation.pk, 0)]
+        assert pieces == [sse.retry(stream.CROWDED_MS)]
+
+
 async def test_a_silent_stream_sends_a_comment_now_and_then(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.1)
     async with opened(desk) as reader:

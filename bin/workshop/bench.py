@@ -1,7 +1,7 @@
 """Measure the product's own share, in one run beside its floor.
 
-    bin/bench            embedded engines
-    AVAL_BENCH_REDIS=redis://… bin/bench     with Redis as the channel layer too
+    bin/bench                                embedded engines, then with Redis as the channel layer
+    AVAL_BENCH_REDIS=redis://… bin/bench     the same on a Redis that runs; else one is started where it is installed
 
 1. Post to first text: 20 turns spread over a second; from the post to the first text on the page's event stream, less
    the model's own first token, which is read from the same endpoint directly at the same pace.
@@ -14,7 +14,9 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -73,17 +75,41 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="aval-bench-") as folder:
         database.make()
         try:
-            layers: list[tuple[str, dict[str, str]]] = [("embedded", {})]
-            if redis := os.environ.get("AVAL_BENCH_REDIS", ""):
-                layers.append(("redis", {"REDIS_URL": redis}))
-            for name, engine in layers:
-                with running(folder, engine) as product:
-                    print(f"\n{name} engines, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-                    asyncio.run(measure(product))
+            with redis(folder) as address:
+                layers: list[tuple[str, dict[str, str]]] = [("embedded engines", {})]
+                if address:
+                    layers.append(("with Redis", {"REDIS_URL": address}))
+                for name, engine in layers:
+                    with running(folder, engine) as product:
+                        print(f"\n{name}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+                        asyncio.run(measure(product))
+                if not address:
+                    print("\nwith Redis: not measured, for there is no redis-server here")
         finally:
             connection.close()
             database.drop()
     return 0
+
+
+@contextmanager
+def redis(folder: str) -> Iterator[str]:
+    """The address of a Redis: the one that is given, or one started for this run; "" where there is none."""
+    given, program = os.environ.get("AVAL_BENCH_REDIS", ""), shutil.which("redis-server")
+    if given or program is None:
+        yield given
+        return
+    socket = Path(folder) / "redis.sock"
+    options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
+    server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
+    try:
+        while not socket.exists():
+            if server.poll() is not None:
+                raise RuntimeError("redis-server did not start")
+            time.sleep(0.05)
+        yield f"unix://{socket}"
+    finally:
+        server.terminate()
+        server.wait()
 
 
 @contextmanager

@@ -91,9 +91,9 @@ def test_chromium_is_installed_by_debians_package_manager_where_it_is_missing(
     ("arguments", "spread"),
     [([], True), (["tests/ledger", "-k", "money"], True), (["-n0"], False), (["-n", "4"], False), (["--pdb"], False)],
 )
-def test_tests_run_on_two_processes_unless_told_otherwise(arguments: list[str], spread: bool) -> None:
+def test_tests_run_on_three_processes_unless_told_otherwise(arguments: list[str], spread: bool) -> None:
     command = test.command(arguments)
-    assert (command[3:5] == ["-n", "2"]) is spread
+    assert (command[3:5] == ["-n", "3"]) is spread
     assert command[-len(arguments) :] == arguments or not arguments
 
 

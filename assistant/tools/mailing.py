@@ -6,11 +6,17 @@ from typing import Any
 from assistant.tools.registry import Found, Refused
 from ledger import tenancy
 from ledger.actions.messages import record_email_unknown, text_of
+from ledger.compiled import Compiled, an_id
 from ledger.errors import DomainError
-from ledger.models import ClientMessage
+from ledger.models import Attachment, ClientMessage
 from ledger.providers import outcomes
 from ledger.providers.mail import MailAttachment, MailMessage
 from ledger.providers.ports import mail_port
+
+STORED = Compiled(lambda: ClientMessage.objects.select_related("revision__quote").filter(pk=an_id()))
+ENCLOSED = Compiled(
+    lambda: Attachment.objects.filter(message=an_id("message")).select_related("document").order_by("pk")
+)
 
 
 def reserved_for(message: ClientMessage) -> dict[str, Any]:
@@ -20,8 +26,7 @@ def reserved_for(message: ClientMessage) -> dict[str, Any]:
 
 def stored_message(reserved: dict[str, Any]) -> ClientMessage:
     """The message of a reservation; the company's scope is open."""
-    message: ClientMessage = ClientMessage.objects.select_related("revision__quote").get(pk=reserved["message"])
-    return message
+    return STORED.one(pk=uuid.UUID(reserved["message"]))
 
 
 def hand_over(reserved: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:
@@ -67,6 +72,6 @@ def _composed(message: ClientMessage, company_id: uuid.UUID, key: uuid.UUID) -> 
         text=text_of(message),
         attachments=tuple(
             MailAttachment(one.name, bytes(one.document.content), one.document.sha256)
-            for one in message.attachments.select_related("document").order_by("pk")
+            for one in ENCLOSED.all(message=message.pk)
         ),
     )

@@ -1,10 +1,12 @@
 """Records by their public ref, in the company in scope; a stranger's ref and the trash answer the same: not found."""
 
+from functools import cache
 from typing import TypeVar
 
 from django.db.models import CharField, QuerySet, Value
 from django.utils.translation import gettext as _
 
+from ledger.compiled import Compiled, Slot
 from ledger.errors import NotFound
 from ledger.models import BusinessModel, Client, Invoice, Lead, Quote, Site
 
@@ -22,11 +24,20 @@ RECORDS: dict[str, type[BusinessModel]] = {
 
 def by_ref(rows: "type[Row] | QuerySet[Row]", ref: str, *, trashed: bool = False) -> Row:
     """The one row of that ref (a model, or a query on it that says what to fetch along). Raises NotFound."""
-    found = rows if isinstance(rows, QuerySet) else rows.objects.all()
-    row: Row | None = found.filter(ref=ref.strip().upper(), deleted_at__isnull=not trashed).first()
+    wanted = ref.strip().upper()
+    row: Row | None
+    if isinstance(rows, QuerySet):
+        row = rows.filter(ref=wanted, deleted_at__isnull=not trashed).first()
+    else:
+        row = _of_ref(rows, trashed).first(ref=wanted)
     if row is None:
         raise NotFound(_("There is no record %(ref)s.") % {"ref": ref.strip()[:24]}, ref=ref.strip()[:24])
     return row
+
+
+@cache
+def _of_ref(model: type[Row], trashed: bool) -> Compiled[Row]:
+    return Compiled(lambda: model.objects.filter(ref=Slot("ref", CharField()), deleted_at__isnull=not trashed))
 
 
 def any_by_ref(ref: str, *, trashed: bool = False) -> BusinessModel:

@@ -118,6 +118,12 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
     return settings
 
 
+def pool_size(database: Mapping[str, Any]) -> int:
+    """The most connections that this process may hold; 8 where it has no pool."""
+    pool = database.get("OPTIONS", {}).get("pool")
+    return int(pool["max_size"]) if isinstance(pool, dict) else 8
+
+
 def owner_database(url: str, runtime: Mapping[str, Any]) -> dict[str, Any]:
     """The connection settings of DATABASE_OWNER_URL, a role other than the one that the product runs as; {} without."""
     if not url:

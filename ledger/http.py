@@ -16,12 +16,12 @@ from django.conf import settings
 from django.core import signals
 from django.core.exceptions import BadRequest, RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
-from django.core.handlers.base import BaseHandler
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import set_script_prefix
 from django.utils import translation
 
+from ledger.environment import pool_size
 from ledger.views import problems
 
 TOO_LARGE = b"The request is larger than this server accepts."
@@ -54,11 +54,13 @@ class BoundedASGIHandler(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._chain = BaseHandler()
-        self._chain.load_middleware()
-        size = threads()
+        size = pool_size(settings.DATABASES["default"])  # a thread that waits for a row holds a connection
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="request")
         self._most, self._taken = size * (1 + WAITING_FOR_EACH_THREAD), 0
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """The synchronous chain, the only one that is used."""
+        super().load_middleware(is_async=False)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self.handle(scope, receive, send)
@@ -120,7 +122,7 @@ class BoundedASGIHandler(ASGIHandler):
         await self.send_response(response, send)
 
     def _response_to(self, request: HttpRequest) -> HttpResponseBase:
-        response = self._chain.get_response(request)
+        response = self.get_response(request)
         response._handler_class = type(self)  # type: ignore[attr-defined]
         return response
 
@@ -159,12 +161,6 @@ class BoundedASGIHandler(ASGIHandler):
 
     def _given_back(self, _running: asyncio.Future[Any]) -> None:
         self._taken -= 1
-
-
-def threads() -> int:
-    """As many as the process may hold connections; one of them waits for a row at most."""
-    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
-    return int(pool["max_size"]) if isinstance(pool, dict) else 8
 
 
 def _declared_length(headers: list[tuple[bytes, bytes]]) -> int:

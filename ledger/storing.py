@@ -32,29 +32,31 @@ class StoredModel(models.Model):
             super().save(*args, **kwargs)
 
     def _insert_row(self) -> None:
-        self._prepare_related_fields_for_save(operation_name="save")  # type: ignore[attr-defined]
-        fields = self._meta.concrete_fields
-        values = [field.pre_save(self, add=True) for field in fields]
-        if any(hasattr(value, "resolve_expression") for value in values):
+        values = self._prepared(self._meta.concrete_fields, add=True)
+        if values is None:
             super().save(force_insert=True)
             return
-        prepared = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values, strict=True)]
         with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-            cursor.execute(_insert(type(self)), prepared)
+            cursor.execute(_insert(type(self)), values)
         self._state.adding, self._state.db = False, DEFAULT_DB_ALIAS
 
     def _update_row(self, names: Collection[str]) -> None:
-        self._prepare_related_fields_for_save(operation_name="save", fields=_fields(type(self), tuple(names)))  # type: ignore[attr-defined]
-        fields = _fields(type(self), tuple(names))
-        values = [field.pre_save(self, add=False) for field in fields]
-        if any(hasattr(value, "resolve_expression") for value in values):
+        values = self._prepared(_fields(type(self), tuple(names)), add=False)
+        if values is None:
             super().save(update_fields=names)
             return
-        prepared = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values, strict=True)]
         with transaction.mark_for_rollback_on_error(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
-            cursor.execute(_update(type(self), tuple(names)), [*prepared, self.pk])
+            cursor.execute(_update(type(self), tuple(names)), [*values, self.pk])
             if cursor.rowcount != 1:
                 raise DatabaseError("Save with update_fields did not affect any rows.")
+
+    def _prepared(self, fields: Collection[Any], *, add: bool) -> list[Any] | None:
+        """The values of these fields as the database takes them; None where one is an expression, Django's to write."""
+        self._prepare_related_fields_for_save(operation_name="save", fields=fields)  # type: ignore[attr-defined]
+        values = [field.pre_save(self, add=add) for field in fields]
+        if any(hasattr(value, "resolve_expression") for value in values):
+            return None
+        return [field.get_db_prep_save(value, connection) for field, value in zip(fields, values, strict=True)]
 
 
 def _plain(model: type[models.Model]) -> bool:

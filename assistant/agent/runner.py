@@ -27,6 +27,7 @@ from assistant.agent.model_settings import ModelSettings
 from assistant.agent.speech import FRAME_SECONDS, FRAMES_A_SECOND
 from assistant.tools import registry
 from ledger import jobs
+from ledger.environment import pool_size
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class Runner:
     def __init__(self, *, model: Model | None = None, most: int | None = None) -> None:
         self._given = model
         self._work = Database(WORK_THREADS, "turns")
-        self._tools = Database(max(2, _pool_size() - WORK_THREADS - SIDE_THREADS), "tools")
+        self._tools = Database(max(2, pool_size(settings.DATABASES["default"]) - WORK_THREADS - SIDE_THREADS), "tools")
         self._side = Database(SIDE_THREADS, "clock")
         self._most = most or settings.AVAL_AGENT_TURNS
         self._running: dict[uuid.UUID, TurnLoop] = {}
@@ -266,8 +267,3 @@ class Runner:
             started = time.monotonic()
             await asyncio.wait(self._tasks, timeout=seconds)
             log.info("Waited %.1f s for turns; %s are left", time.monotonic() - started, len(self._tasks))
-
-
-def _pool_size() -> int:
-    pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool")
-    return int(pool["max_size"]) if isinstance(pool, dict) else 8

@@ -82,7 +82,7 @@ async def test_a_nonsense_length_is_no_way_around_the_bound(stated: str) -> None
 
 async def test_a_request_is_worked_out_though_the_server_gave_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Daphne cancels what still runs some seconds after the browser has left: in its thread and before its turn."""
-    monkeypatch.setattr("ledger.http.threads", lambda: 1)
+    monkeypatch.setattr("ledger.http.pool_size", lambda database: 1)
     handler = BoundedASGIHandler()
     begun, go_on, read = threading.Event(), threading.Event(), []
 
@@ -92,7 +92,7 @@ async def test_a_request_is_worked_out_though_the_server_gave_it_up(monkeypatch:
         read.append(request.body)
         return HttpResponse()
 
-    monkeypatch.setattr(handler._chain, "get_response", slow)
+    monkeypatch.setattr(handler, "get_response", slow)
     clients = []
     for body in (b"first", b"second"):
         client = ApplicationCommunicator(handler, {"type": "http", "method": "POST", "path": "/", "headers": []})

@@ -13,6 +13,7 @@ from django.db import connection
 from assistant import bus
 from assistant.bus import Kind
 from assistant.models import Message, PendingAction, ToolCall, Turn
+from ledger.storing import fields_of
 from ledger.tenancy import TenantConflict, current_tenant
 
 NUMBER = (
@@ -46,15 +47,18 @@ def _number(conversation_id: uuid.UUID, rows: tuple[Row, ...], fields: tuple[str
     for number, row in enumerate(rows):
         if row.tenant_id != tenant_id:
             raise TenantConflict("this row belongs to another company")
-        back = len(rows) - 1 - number
+        back, key = len(rows) - 1 - number, list[Any]()
         if row._state.adding:
-            sql, values = _insert(type(row), back, placed[number], once), _values(row, _stored(type(row)))
+            sql = _insert(type(row), back, placed[number], once)
+            values = row.prepared(_stored(type(row)), add=True)
         else:
             sql = _update(type(row), back, placed[number], fields)
-            values = [*_values(row, _named(type(row), fields)), row.pk]
-            fields = ()
+            values = row.prepared(fields_of(type(row), fields), add=False)
+            key, fields = [row.pk], ()
         parts.append(f"row{number} AS ({sql})")
-        params += values
+        if values is None:
+            raise TypeError(f"what the database works out cannot be announced with {row}")
+        params += [*values, *key]
     with connection.cursor() as cursor:
         cursor.execute(f"WITH {', '.join(parts)} SELECT seq, (SELECT count(*) FROM row0) FROM own", params)  # noqa: S608 (names of our own tables)
         last, stored = cursor.fetchone()
@@ -87,7 +91,7 @@ def _insert(model: type[Row], back: int, placed: bool, once: bool) -> str:
 @cache
 def _update(model: type[Row], back: int, placed: bool, fields: tuple[str, ...]) -> str:
     changes = [f"seq = own.seq - {back}"] + [f"position = own.seq - {back}"] * placed
-    changes += [f'"{field.column}" = %s' for field in _named(model, fields)]
+    changes += [f'"{field.column}" = %s' for field in fields_of(model, fields)]
     return f"UPDATE {model._meta.db_table} SET {', '.join(changes)} FROM own WHERE id = %s RETURNING 1"  # noqa: S608 (as above)
 
 
@@ -96,15 +100,6 @@ def _stored(model: type[Row]) -> tuple[Any, ...]:
     """The fields that a new row gives itself."""
     numbered = ("seq", "position") if model is Message else ("seq",)
     return tuple(field for field in model._meta.concrete_fields if field.name not in numbered)
-
-
-@cache
-def _named(model: type[Row], fields: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(model._meta.get_field(name) for name in fields)
-
-
-def _values(row: Row, fields: Iterable[Any]) -> list[Any]:
-    return [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
 
 
 def _kind(row: Row) -> Kind:

@@ -32,7 +32,7 @@ class StoredModel(models.Model):
             super().save(*args, **kwargs)
 
     def _insert_row(self) -> None:
-        values = self._prepared(self._meta.concrete_fields, add=True)
+        values = self.prepared(self._meta.concrete_fields, add=True)
         if values is None:
             super().save(force_insert=True)
             return
@@ -41,7 +41,7 @@ class StoredModel(models.Model):
         self._state.adding, self._state.db = False, DEFAULT_DB_ALIAS
 
     def _update_row(self, names: Collection[str]) -> None:
-        values = self._prepared(_fields(type(self), tuple(names)), add=False)
+        values = self.prepared(fields_of(type(self), tuple(names)), add=False)
         if values is None:
             super().save(update_fields=names)
             return
@@ -50,7 +50,7 @@ class StoredModel(models.Model):
             if cursor.rowcount != 1:
                 raise DatabaseError("Save with update_fields did not affect any rows.")
 
-    def _prepared(self, fields: Collection[Any], *, add: bool) -> list[Any] | None:
+    def prepared(self, fields: Collection[Any], *, add: bool) -> list[Any] | None:
         """The values of these fields as the database takes them; None where one is an expression, Django's to write."""
         self._prepare_related_fields_for_save(operation_name="save", fields=fields)  # type: ignore[attr-defined]
         values = [field.pre_save(self, add=add) for field in fields]
@@ -81,11 +81,12 @@ def _insert(model: type[models.Model]) -> str:
 @cache
 def _update(model: type[models.Model], names: tuple[str, ...]) -> str:
     quote = connection.ops.quote_name
-    changes = ", ".join(f"{quote(field.column or '')} = %s" for field in _fields(model, names))
+    changes = ", ".join(f"{quote(field.column or '')} = %s" for field in fields_of(model, names))
     key = quote(model._meta.pk.column or "")
     return f"UPDATE {quote(model._meta.db_table)} SET {changes} WHERE {key} = %s"  # noqa: S608 (our own names)
 
 
 @cache
-def _fields(model: type[models.Model], names: tuple[str, ...]) -> tuple[Any, ...]:
+def fields_of(model: type[models.Model], names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The model's fields by their names."""
     return tuple(model._meta.get_field(name) for name in names)

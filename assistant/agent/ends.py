@@ -27,15 +27,20 @@ def say(turn: Turn, line: Line, **params: Any) -> Message:
     return message
 
 
+def open_reply(turn: Turn) -> Message | None:
+    """The reply that is being written, if one is."""
+    return Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True).first()
+
+
 def close_reply(turn: Turn, code: str, said: str | None = None) -> None:
     """Close the reply that was being written, with what had been said; `said` is that where it is not stored yet."""
-    open_reply = Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True).first()
-    if open_reply is None:
+    reply = open_reply(turn)
+    if reply is None:
         return
-    if said is not None and len(said) >= len(open_reply.text):
-        open_reply.text = said
-    open_reply.open, open_reply.code = False, code
-    announce(turn.conversation_id, open_reply, fields=("text", "open", "code"))
+    if said is not None and len(said) >= len(reply.text):
+        reply.text = said
+    reply.open, reply.code = False, code
+    announce(turn.conversation_id, reply, fields=("text", "open", "code"))
 
 
 def answer_calls(turn: Turn, why: str) -> None:

@@ -88,10 +88,13 @@ def new_conversation(*, by: Membership) -> Conversation:
 
 def own_conversation(conversation_id: uuid.UUID, by: Membership) -> Conversation:
     """The conversation, if it is this member's; anybody else's answers as one that does not exist (R4)."""
-    conversation = OWN.first(pk=conversation_id, starter=by.pk)
-    if conversation is None:
+    return _theirs(OWN.first(pk=conversation_id, starter=by.pk))
+
+
+def _theirs(found: Conversation | None) -> Conversation:
+    if found is None:
         raise NotFound(_("There is no such conversation."))
-    return conversation
+    return found
 
 
 def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: uuid.UUID, door: str) -> Posted:
@@ -102,9 +105,7 @@ def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: 
     Raises NotFound, NotAllowed, and DomainError EMPTY, TOO_LONG or TOO_MANY_WAITING.
     """
     permissions.require(by, "use_assistant")
-    conversation: Any = LOOK.first(pk=conversation_id, starter=by.pk, key=key)
-    if conversation is None:
-        raise NotFound(_("There is no such conversation."))
+    conversation: Any = _theirs(LOOK.first(pk=conversation_id, starter=by.pk, key=key))
     text = _readable(text)
     if conversation.said:
         return _said_before(conversation, key)

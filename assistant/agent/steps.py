@@ -111,7 +111,7 @@ def _obstacle(scope: Scope, turn: Turn) -> Line | None:
 
 def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Window) -> Speak:
     """Count the call before it goes out, open the reply and read the history, under the conversation's lock."""
-    reply = _open_reply(turn) if turn.calls else None
+    reply = ends.open_reply(turn) if turn.calls else None
     with connection.cursor() as cursor:
         cursor.execute(COUNTED, [turn.pk, scope.claimed.tenant_id])
     if reply is None:
@@ -123,10 +123,6 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
     opening = bus.Opening(turn.pk, turn.ordinal, reply.position, turn.started_at or turn.created_at, reply.created_at)
     messages = [{"role": "system", "content": system}, *past.messages]
     return Speak(reply.pk, reply.seq, opening, messages, offered.specs(tools))
-
-
-def _open_reply(turn: Turn) -> Message | None:
-    return Message.objects.filter(turn=turn, role=Message.Role.ASSISTANT, open=True).first()
 
 
 def save_text(claimed: Claimed, message_id: uuid.UUID, text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx2
 
 from assistant.agent.failures import ModelUnavailable
-from assistant.agent.stream import EventDecoder, StreamDamaged, StreamTooLarge, chunks_of, decode
+from assistant.agent.stream import DONE, EventDecoder, StreamDamaged, StreamTooLarge, chunks_of, decode
 
 LONGEST_ERROR_BODY: Final = 65_536
 REST_SECONDS: Final = 0.02
@@ -62,9 +62,13 @@ async def payloads(response: httpx2.Response, patience: Patience) -> AsyncGenera
             if kind == "application/json":
                 whole += piece
                 continue
+            over = False
             for event in decoder.feed(piece):
                 for chunk in chunks_of(event):
+                    over = over or chunk is DONE
                     yield chunk
+            if not over:
+                await asyncio.sleep(REST_SECONDS)
     if kind == "application/json":
         yield decode(whole.decode("utf-8", "replace"))
         return
@@ -94,7 +98,6 @@ async def _pieces(response: httpx2.Response, patience: Patience) -> AsyncGenerat
             if size > patience.most_bytes:
                 raise StreamTooLarge("the model's stream is too long")
             yield piece
-            await asyncio.sleep(REST_SECONDS)
     finally:
         await pieces.aclose()
 

@@ -269,34 +269,43 @@ def test_a_promise_for_a_turn_that_needs_nothing_is_forgotten():
         assert Conversation.objects.count() == 1
 
 
+@contextmanager
+def held_elsewhere(desk: Desk, take: Callable[[], object], *, seconds: float = 20) -> Iterator[threading.Thread]:
+    """Another transaction that holds what it takes until the end of the block, for so many seconds at most."""
+    holding, given = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with desk.scope():
+            take()
+            holding.set()
+            given.wait(seconds)
+        connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert holding.wait(20)
+    yield holder
+    given.set()
+    holder.join()
+
+
 def test_locks_are_taken_conversation_first():
     desk = a_desk()
     desk.post("hello")
     turn = desk.turns()[0]
-    holding, given = threading.Event(), threading.Event()
-
-    def hold_the_turn() -> None:
-        with desk.scope():
-            Turn.objects.select_for_update(no_key=True).get(pk=turn.pk)
-            holding.set()
-            given.wait(20)
-        connection.close()
 
     def hold_both() -> None:
         with desk.scope():
             turns.hold(turn.pk)
         connection.close()
 
-    threads = [threading.Thread(target=hold_the_turn), threading.Thread(target=hold_both)]
-    threads[0].start()
-    holding.wait(20)
-    threads[1].start()
-    until(lambda: waits_for_a_lock(desk))
-    with pytest.raises(OperationalError), desk.scope():
-        Conversation.objects.select_for_update(no_key=True, nowait=True).get(pk=desk.conversation.pk)
-    given.set()
-    for thread in threads:
-        thread.join()
+    waiting = threading.Thread(target=hold_both)
+    with held_elsewhere(desk, lambda: Turn.objects.select_for_update(no_key=True).get(pk=turn.pk)):
+        waiting.start()
+        until(lambda: waits_for_a_lock(desk))
+        with pytest.raises(OperationalError), desk.scope():
+            Conversation.objects.select_for_update(no_key=True, nowait=True).get(pk=desk.conversation.pk)
+    waiting.join()
 
 
 def waits_for_a_lock(desk: Desk) -> bool:
@@ -316,22 +325,9 @@ def test_a_pick_waits_for_no_conversation_that_somebody_holds():
     desk = a_desk()
     desk.post("hello")
     turn = desk.turns()[0]
-    holding, given = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with desk.scope():
-            turns.hold_conversation(desk.conversation.pk)
-            holding.set()
-            given.wait(5)
-        connection.close()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert holding.wait(20)
-    picked = claiming.pick_and_begin(10, developer=False, window=history.Window())
-    waited = not holder.is_alive()
-    given.set()
-    holder.join()
+    with held_elsewhere(desk, lambda: turns.hold_conversation(desk.conversation.pk), seconds=5) as holder:
+        picked = claiming.pick_and_begin(10, developer=False, window=history.Window())
+        waited = not holder.is_alive()
     assert (picked, waited) == (([(desk.cast.tenant_id, turn.pk)], None), False)
     assert claiming.claim(desk.cast.tenant_id, turn.pk) is not None
 

@@ -14,16 +14,11 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
@@ -39,13 +34,13 @@ from assistant.gate import proposals
 from assistant.models import Conversation, PendingAction
 from assistant.tools import registry
 from assistant.tools.registry import Context
+from bin.workshop.bench_ground import Product, queries, redis, running
 from bin.workshop.plain_http import Browser, lines
 from ledger import tenancy
 from ledger.actions.company import change_settings
 from ledger.models import Membership
 from tests.cast import Cast, john_smith, lone_ridge
 from tests.database import TestDatabase
-from tests.processes import Processes
 from tests.support.signing_in import signed_in
 
 TURNS, CLICKS, ROUNDS = 20, 30, 5
@@ -54,20 +49,6 @@ WARM_UP, FIRST_CLICKS = 5, 10
 QUESTION = "hello"
 CHARACTERS = re.compile(r'data-chars="(\d+)"')
 """In a frame of an answer that is being written: how many characters it has."""
-
-
-@dataclass(frozen=True)
-class Product:
-    """The running processes: the web's address, the model's, the folder of counted queries, and who they are."""
-
-    web: str
-    endpoint: str
-    counter: Path
-    pids: dict[str, int]
-
-    def cpu(self) -> dict[str, float]:
-        """Seconds of processor time that each has used."""
-        return {name: sum(os_times(pid)) for name, pid in self.pids.items()}
 
 
 def main() -> int:
@@ -89,51 +70,6 @@ def main() -> int:
             connection.close()
             database.drop()
     return 0
-
-
-@contextmanager
-def redis(folder: str) -> Iterator[str]:
-    """The address of a Redis: the one that is given, or one started for this run; "" where there is none."""
-    given, program = os.environ.get("AVAL_BENCH_REDIS", ""), shutil.which("redis-server")
-    if given or program is None:
-        yield given
-        return
-    socket = Path(folder) / "redis.sock"
-    options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
-    server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-    try:
-        while not socket.exists():
-            if server.poll() is not None:
-                raise RuntimeError("redis-server did not start")
-            time.sleep(0.05)
-        yield f"unix://{socket}"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-@contextmanager
-def running(folder: str, engine: dict[str, str]) -> Iterator[Product]:
-    """The three processes and a rehearsal model of their own, with queries counted into a folder."""
-    counter = Path(folder) / f"queries-{uuid.uuid4().hex[:6]}"
-    counter.mkdir()
-    own = Processes(os.environ["DATABASE_URL"], Path(folder))
-    try:
-        model = own.run("model", ["-m", "assistant.agent.rehearsal", "--port", "0", "--print-port"])
-        model.wait_for(lambda: model.output.strip() != "")
-        endpoint = f"http://127.0.0.1:{model.output.split()[-1].strip()}/v1"
-        shared = engine | {
-            "DJANGO_SETTINGS_MODULE": "bin.workshop.bench_settings",
-            "AVAL_COUNT_FOLDER": str(counter),
-            "OPENAI_BASE_URL": endpoint,
-            "OPENAI_API_KEY": "bench",
-            "OPENAI_MODEL": "rehearsal",
-        }
-        agent, _worker, web = own.agent(**shared), own.worker(**shared), own.web(**shared)
-        pids = {"web": web.popen.pid, "agent": agent.popen.pid, "model": model.popen.pid}
-        yield Product(web.url, endpoint, counter, pids)
-    finally:
-        own.stop()
 
 
 async def measure(product: Product) -> None:
@@ -302,17 +238,6 @@ def bare_decisions(office: Cast) -> list[float]:
                 )
             found.append(time.perf_counter() - started)
     return found
-
-
-def os_times(pid: int) -> tuple[float, float]:
-    """User and system time of a process in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    tick = os.sysconf("SC_CLK_TCK")
-    return int(fields[11]) / tick, int(fields[12]) / tick
-
-
-def queries(counter: Path) -> int:
-    return sum(int.from_bytes(file.read_bytes(), sys.byteorder) for file in counter.iterdir())
 
 
 def line(what: str, seconds: list[float], bar: str = "") -> None:

@@ -42,3 +42,8 @@ def day(value: date, length: str = "long") -> str:
 def number(value: Decimal) -> str:
     """A quantity or a percentage without idle zeros: `28`, `3.5`, `3,5`."""
     return str(format_decimal(value, format="#,##0.####", locale=babel_locale(locale())))
+
+
+def bare_amount(cents: int) -> str:
+    """An amount of 1/100 units without its sign, as a reader types it: "350.00" or "350,00"."""
+    return str(format_decimal(Decimal(cents).scaleb(-2), format="0.00", locale=babel_locale(locale())))

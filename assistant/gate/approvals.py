@@ -151,8 +151,13 @@ def _presence(action: PendingAction, click: Click) -> str:
         return ""
     if not click.fresh_login:
         return _("Sign in again to confirm this: your last sign-in is more than five minutes ago.")
-    if not click.held and click.typed.strip() != action.preview.get("typed", ""):
-        return _("Hold the button, or type the amount exactly as shown.")
+    typed = action.preview.get("typed", "")
+    if not (typed and click.typed.strip() == typed) and (action.alone or not click.held):
+        return (
+            _("Type what is asked for exactly as shown.")
+            if action.alone
+            else _("Hold the button, or type the amount exactly as shown.")
+        )
     if not click.reason.strip():
         return _("Write a short reason.")
     return ""

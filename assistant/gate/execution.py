@@ -24,13 +24,14 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import digest, policy, proposals, reading, targets
+from assistant.gate import digest, guardrails, policy, proposals, reading, targets
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import Alert, Attempt, PendingAction, Status
 from assistant.tools import claims, registry
 from assistant.tools.claims import Claim
 from assistant.tools.registry import Context, Operation, Receipt, Refused, Tool
 from ledger import audit, jobs, lifeline, permissions, tenancy
+from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Due
 
@@ -141,8 +142,12 @@ def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None
         return "NO_APPROVAL", _("The decision on record does not cover this.")
     if not all(policy.may_decide(member, made, action.level) for member in deciders):
         return "FORBIDDEN", _("The person who confirmed may no longer do this.")
+    if sentence := policy.refusal_now(action, made, requester, current_settings().values):
+        return "POLICY", sentence
     if targets.moved(action.targets, lock=True):
         return "CHANGED", _("A record changed after you confirmed, so nothing was done.")
+    if sentence := guardrails.take(action, requester.tenant):
+        return "OVER_LIMIT", sentence
     return None
 
 
@@ -180,6 +185,7 @@ def fail(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> N
         status=Status.FAILED, failure={"code": code, "sentence": sentence}, closed_at=Clock()
     )
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="failed")
+    guardrails.give_back(action.pk)
     reading.renew(action)
     _over(action)
     audit.record("action.failed", by=None, subject=action, code=code, sentence=sentence, digest=action.digest)

@@ -18,10 +18,11 @@ from pydantic import ValidationError
 from assistant.events import announce
 from assistant.gate import closing, digest, policy, reading
 from assistant.gate.outcome import Clock
-from assistant.models import OPEN, PendingAction, Turn
+from assistant.models import OPEN, Decision, PendingAction, Turn
+from assistant.tools.effects import Level
 from assistant.tools.facts import Outside, Phrase, Preview, plain
 from assistant.tools.registry import Context, Prepared, Tool, ToolArguments
-from ledger import audit, jobs
+from ledger import audit, jobs, reader
 from ledger.company_settings import CompanySettings, current_settings
 from ledger.errors import DomainError
 from ledger.tenancy import new_id
@@ -63,6 +64,7 @@ def propose(
     call_id: str = "",
     reason: str = "",
     outside: tuple[Outside, ...] = (),
+    match: str = "exact",
     beside: Collection[uuid.UUID] = (),
     edited_from: PendingAction | None = None,
     compensates: PendingAction | None = None,
@@ -76,16 +78,26 @@ def propose(
     settings = current_settings().values
     with translation.override(ctx.language):
         prepared = _prepare(ctx, made, arguments)
-        verdict = policy.weigh(made, prepared, requester=ctx.member, outside=outside, settings=settings)
+        verdict = policy.weigh(made, prepared, ctx, outside=outside, match=match, settings=settings)
     same = digest.sameness(made.name, plain(prepared.payload))
     open_cards = open_cards_of(conversation_id)
     if edited_from is None:
         for card in open_cards:
             if card.sameness == same:
                 return Proposed(card, again=True)
+    rejected = _rejected_before(conversation_id, same) if edited_from is None else None
+    if rejected and turn is not None and turn.created_at < rejected.at:
+        raise DomainError(
+            "ALREADY_REJECTED",
+            _("This was rejected here already: %(reason)s") % {"reason": _reason_of(rejected)},
+            action=str(rejected.action_id),
+        )
     if len(open_cards) >= policy.MAX_OPEN_CARDS:
         raise DomainError("TOO_MANY_CARDS", _("Too many cards are waiting in this conversation; decide those first."))
-    shown = _with_provenance(prepared.preview, outside, policy.undo_seconds(made, settings))
+    with translation.override(ctx.language):
+        shown = _with_own_words(made, prepared, outside, match, verdict)
+        if rejected:
+            shown = replace(shown, warnings=(*shown.warnings, Phrase("rejected_before", _told(rejected))))
     frozen_targets = [plain(target) for target in prepared.targets]
     action_id = new_id()
     for card in open_cards:
@@ -106,6 +118,9 @@ def propose(
         preview=plain(shown),
         summary=prepared.summary,
         targets=frozen_targets,
+        amount_cents=prepared.amount_cents,
+        messages=prepared.messages,
+        match=match,
         verdict=verdict,
         sameness=same,
         settings=settings,
@@ -140,6 +155,25 @@ def open_cards_of(conversation_id: Any) -> list[PendingAction]:
     return [card for card in cards if not card.late]
 
 
+def _rejected_before(conversation_id: Any, sameness: str) -> Decision | None:
+    """The last no to exactly this in this conversation: it is not put up again unless the person asks anew."""
+    return (
+        Decision.objects.filter(
+            action__conversation_id=conversation_id, action__sameness=sameness, verdict=Decision.Verdict.REJECT
+        )
+        .order_by("-at")
+        .first()
+    )
+
+
+def _reason_of(rejected: Decision) -> str:
+    return rejected.reason or rejected.reason_code or "-"
+
+
+def _told(rejected: Decision) -> dict[str, Any]:
+    return {"day": {"date": rejected.at.date().isoformat()}, "reason": _reason_of(rejected)}
+
+
 def _prepare(ctx: Context, made: Tool, arguments: str) -> Prepared:
     if made.prepare is None:
         raise DomainError("NOT_AVAILABLE", _("This cannot be done here."))
@@ -149,15 +183,28 @@ def _prepare(ctx: Context, made: Tool, arguments: str) -> Prepared:
     return prepared
 
 
-def _with_provenance(preview: Preview, outside: tuple[Outside, ...], undo_seconds: int) -> Preview:
-    """Add what the gate itself has to say: what was read from outside, and how long an undo is possible."""
+def _with_own_words(
+    made: Tool, prepared: Prepared, outside: tuple[Outside, ...], match: str, verdict: policy.Verdict
+) -> Preview:
+    """Add what the gate itself has to say: what was read from outside, how the record was found, how long an undo is
+    possible, that one person decides what two should, and what a card that was raised to a strong one asks to be typed.
+    """
+    preview = prepared.preview
     warnings, consequences = preview.warnings, preview.consequences
     if outside:
         sources = ", ".join(sorted({source.ref for source in outside}))
         warnings = (*warnings, Phrase("read_outside_content", {"sources": sources}))
-    if undo_seconds:
-        consequences = (Phrase("leaves_after", {"seconds": undo_seconds}), *consequences)
-    return replace(preview, consequences=consequences, warnings=warnings)
+    if match == "fuzzy":
+        warnings = (*warnings, Phrase("found_among_several"))
+    if verdict.alone:
+        minutes = max(1, verdict.undo_seconds // 60)
+        warnings = (*warnings, Phrase("you_decide_alone", {"minutes": minutes}))
+    if verdict.undo_seconds:
+        consequences = (Phrase("leaves_after", {"seconds": verdict.undo_seconds}), *consequences)
+    typed = preview.typed
+    if verdict.level == Level.STRONG and not typed:
+        typed = reader.bare_amount(prepared.amount_cents) if prepared.amount_cents else str(made.label)
+    return replace(preview, consequences=consequences, warnings=warnings, typed=typed)
 
 
 def _insert(
@@ -179,6 +226,7 @@ def _insert(
         epoch=ctx.member.epoch,
         routed=verdict.routed,
         approvals=verdict.approvals,
+        alone=verdict.alone,
         door=ctx.door,
         tool=made.name,
         tool_version=made.version,
@@ -198,7 +246,7 @@ def _insert(
             preview_text=preview_text,
             summary=summary,
         ),
-        undo_seconds=policy.undo_seconds(made, settings),
+        undo_seconds=verdict.undo_seconds,
         compensation=made.compensation or "",
         expires_at=Clock() + timedelta(seconds=policy.expires_seconds(made, settings)),
         **fields,

@@ -9,6 +9,7 @@ from assistant.models.actions import (
     Status,
 )
 from assistant.models.conversations import Conversation, Message
+from assistant.models.policies import LimitUse, Question, ReviewPolicy
 from assistant.models.turns import DailyUsage, ToolCall, Turn
 
 __all__ = [
@@ -19,8 +20,11 @@ __all__ = [
     "Conversation",
     "DailyUsage",
     "Decision",
+    "LimitUse",
     "Message",
     "PendingAction",
+    "Question",
+    "ReviewPolicy",
     "Seen",
     "Status",
     "ToolCall",

@@ -54,6 +54,8 @@ MUTABLE = (
     "compensated_by",
     "receipt",
     "failure",
+    "stale",
+    "escalated_at",
     "seq",
 )
 
@@ -76,7 +78,9 @@ class PendingAction(TenantModel):
 
     `payload_text` and `preview_text` are canonical JSON; `digest` is the SHA-256 of tool, version, payload, preview
     and summary (settled question 10). Only the columns in MUTABLE ever change; a new column is frozen by default.
-    Times are UTC; `undo_seconds` is the time between the click and the run.
+    Times are UTC; `undo_seconds` is the time between the click and the run. `amount_cents` and `messages` are what it
+    moves and sends, `match` how its records were found (exact, single, fuzzy), `alone` that two people should have
+    decided and there is one. `stale` says, while it waits, what of it has changed since (None: nothing).
     """
 
     conversation = TenantForeignKey("assistant.Conversation", related_name="actions")
@@ -104,6 +108,10 @@ class PendingAction(TenantModel):
     targets = models.JSONField()
     digest = models.CharField(max_length=64)
     sameness = models.CharField(max_length=64)
+    amount_cents = models.PositiveBigIntegerField(default=0)
+    messages = models.PositiveIntegerField(default=0)
+    match = models.CharField(max_length=8, default="exact")
+    alone = models.BooleanField(default=False)
     undo_seconds = models.PositiveIntegerField(default=0)
     compensation = models.CharField(max_length=60, blank=True, default="")
     edited_from = TenantForeignKey("self", null=True, related_name="edits")
@@ -119,6 +127,8 @@ class PendingAction(TenantModel):
     compensated_by = TenantForeignKey("self", null=True, related_name="+")
     receipt = models.JSONField(null=True)
     failure = models.JSONField(null=True)
+    stale = models.JSONField(null=True)
+    escalated_at = models.DateTimeField(null=True)
     seq = models.PositiveBigIntegerField(default=0)
 
     class Meta:

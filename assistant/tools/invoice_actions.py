@@ -77,6 +77,8 @@ class SendInvoice:
             summary=send_summary(plan),
             targets=(target(invoice), target(invoice.client)),
             more_effects=frozenset({Effect.STRANGER}) if plan.recipients.strangers else frozenset(),
+            amount_cents=invoice.total_cents,
+            messages=1,
         )
 
     def reserve(ctx: Context, payload: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:

@@ -132,6 +132,7 @@ class SendEmail:
             % {"who": party.name, "address": addressed(people), "subject": letter.subject},
             targets=(Target(party_kind(party), str(party.pk), party.version),),
             more_effects=frozenset(effects | ({Effect.DOCUMENT} if attached else set())),
+            messages=1,
         )
 
     def reserve(ctx: Context, payload: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:

@@ -1,9 +1,7 @@
 """The cards of money: a payment to record, a refund to send back."""
 
-from decimal import Decimal
 from typing import Any
 
-from babel.numbers import format_decimal
 from django.utils.translation import gettext as _
 
 from assistant.tools.facts import Fact, Phrase, Preview, Target, money
@@ -12,7 +10,6 @@ from assistant.tools.send_facts import party_fact
 from ledger import reader
 from ledger.actions.payment_plans import PaymentPlan
 from ledger.actions.refunds import RefundPlan, Settlement
-from ledger.locales import babel_locale
 from ledger.models import Payment
 
 
@@ -57,6 +54,7 @@ def payment_card(plan: PaymentPlan, ctx: Context) -> Prepared:
         ),
         summary=_payment_summary(plan, ctx),
         targets=(*(_target(share.invoice) for share in plan.shares), _target(plan.client)),
+        amount_cents=plan.amount_cents,
     )
 
 
@@ -107,16 +105,12 @@ def refund_card(plan: RefundPlan, ctx: Context) -> Prepared:
                 *(Phrase("refund_reopens", words | _of(one, one.balance_after, currency)) for one in reopened),
                 *from_credit,
             ),
-            typed=typed_amount(plan.amount_cents),
+            typed=reader.bare_amount(plan.amount_cents),
         ),
         summary=_refund_summary(plan),
         targets=(_target(payment), _target(client), *(_target(one.invoice) for one in plan.settlements)),
+        amount_cents=plan.amount_cents,
     )
-
-
-def typed_amount(cents: int) -> str:
-    """What a strong card asks to be typed: the amount without its sign, "350.00" or "350,00"."""
-    return str(format_decimal(Decimal(cents).scaleb(-2), format="0.00", locale=babel_locale(reader.locale())))
 
 
 def _paid(plan: PaymentPlan, currency: str) -> list[dict[str, Any]]:

@@ -88,6 +88,8 @@ class SendQuote:
             summary=_summary(plan),
             targets=(_target(quote), _target(quote.party)),
             more_effects=frozenset({Effect.STRANGER}) if plan.recipients.strangers else frozenset(),
+            amount_cents=plan.revision.total_cents,
+            messages=1,
         )
 
     def reserve(ctx: Context, payload: dict[str, Any], key: uuid.UUID) -> dict[str, Any]:

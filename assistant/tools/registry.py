@@ -71,13 +71,18 @@ class Context:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A proposal, checked and resolved: `payload` is all that executing will see."""
+    """A proposal, checked and resolved: `payload` is all that executing will see.
+
+    `amount_cents` is the money that it moves, asks for or promises; `messages` how many leave the company.
+    """
 
     payload: dict[str, Any]
     preview: Preview
     summary: str
     targets: tuple[Target, ...]
     more_effects: frozenset[Effect] = frozenset()
+    amount_cents: int = 0
+    messages: int = 0
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,15 @@ PHRASES = {
     "leaves_after": ngettext_lazy(
         "It leaves %(seconds)d second after you confirm.", "It leaves %(seconds)d seconds after you confirm.", "seconds"
     ),
+    "found_among_several": _("The record was found among several that fit: look whether it is the one that is meant."),
+    "you_decide_alone": ngettext_lazy(
+        "Two people should decide this and you are the only one who may: type the amount; for %(minutes)d minute"
+        " it can be taken back.",
+        "Two people should decide this and you are the only one who may: type the amount; for %(minutes)d minutes"
+        " it can be taken back.",
+        "minutes",
+    ),
+    "rejected_before": _("The same was rejected here on %(day)s: %(reason)s"),
     "read_outside_content": _("Written after reading content from outside: %(sources)s."),
     "convert_lead_title": _("Make %(lead)s a client?"),
     "convert_into_title": _("Let lead %(lead)s join client %(client)s?"),

@@ -199,6 +199,7 @@ class PostLetter:
             preview=preview(client, Fact("message", "long", arguments.text)),
             summary=f"Post a letter to {client.name}: {arguments.text}",
             targets=(target(client),),
+            messages=1,
         )
 
     reserve, call, record, release, reconcile = reserve, call, record, release, reconcile
@@ -219,6 +220,7 @@ class PayOut:
             preview=preview(client, Fact("amount", "money", money(arguments.amount_cents, "USD")), typed="100.00"),
             summary=f"Pay {arguments.amount_cents} cents to {client.name}.",
             targets=(target(client),),
+            amount_cents=arguments.amount_cents,
         )
 
     reserve, call, record, release, reconcile = reserve, call, record, release, reconcile

@@ -145,6 +145,8 @@ def _presence(action: PendingAction, click: Click) -> str:
         return ""
     if made is None or not policy.may_decide(click.by, made, action.level):
         return _("You may not confirm this; somebody with the right to has to.")
+    if policy.agent_paused():
+        return _("The assistant is paused in this company; an owner or admin can turn it on.")
     if action.status == Status.AWAITING_SECOND and click.by.pk == action.requester_id:
         return _("A second person has to confirm this.")
     if action.level < Level.STRONG:

@@ -24,7 +24,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import digest, guardrails, policy, proposals, reading, targets
+from assistant.gate import digest, guardrails, policy, promises, proposals, reading, targets
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import Alert, Attempt, PendingAction, Status
 from assistant.tools import claims, registry
@@ -88,12 +88,17 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
                 with transaction.atomic():
                     if made.operation == Operation.INTERNAL:
                         receipt = made.part("execute")(ctx, action.payload, action.pk)
+                        promises.require(made, action, receipt)
                         _executed(action, attempt, receipt)
                         return None
                     reserved = made.part("reserve")(ctx, action.payload, action.pk)
                     Attempt.objects.filter(pk=attempt.pk).update(reserved=reserved, called_at=Clock())
             except DomainError as error:
                 refusal = (error.code, error.sentence)
+            except promises.NotKept as error:
+                log.error("Action %s did not keep what its card promised: %s", action.pk, error)
+                refusal = ("PROMISE", _("It did not do what the card promised, so it was taken back."))
+                Alert.objects.get_or_create(action=action, kind=promises.MISMATCH, handled_at=None)
             except Exception as error:
                 log.exception("Action %s failed before anything was done", action.pk)
                 refusal = ("ERROR", _("Something went wrong here; nothing was done."))
@@ -197,7 +202,8 @@ def _over(action: PendingAction) -> None:
     """Nothing more to watch; what people were alerted to is handled."""
     jobs.forget("watch_action", action.pk)
     jobs.forget("reconcile_action", action.pk)
-    Alert.objects.filter(action=action, handled_at=None).update(handled_at=Clock())
+    uncertain = Alert.objects.filter(action=action, handled_at=None).exclude(kind=promises.MISMATCH)
+    uncertain.update(handled_at=Clock())
 
 
 _callers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="provider")
@@ -267,7 +273,10 @@ def finish(made: Tool, action: PendingAction, attempt: Attempt, *, result: dict[
     ctx = proposals.context_of(action)
     with translation.override(action.language):
         receipt = made.part("record")(ctx, action.payload, attempt.reserved, result, action.pk)
-    _executed(action, attempt, receipt, how=how)
+    names = promises.broken(made, action, receipt)
+    if _executed(action, attempt, receipt, how=how) and names:
+        Alert.objects.get_or_create(action=action, kind=promises.MISMATCH, handled_at=None)
+        audit.record("action.mismatch", by=None, subject=action, facts=names, digest=action.digest)
 
 
 def doubt(action: PendingAction, attempt: Attempt, why: str, **more: str) -> None:

@@ -32,6 +32,7 @@ Reason = Literal["duplicate", "service_issue", "cancelled", "overcharge", "goodw
     effects={Effect.MONEY_OUT},
     irreversible=True,
     editable=("amount", "reason", "note"),
+    promises={"refund": "there", "payment": "there"},
 )
 class RefundPayment:
     """Refund part or all of a received payment to where it came from."""

@@ -197,6 +197,7 @@ class ArchiveClient:
     effects={Effect.REMOVAL},
     compensation="restore_record",
     on_reject=OnReject.ABORT,
+    promises={"client": "trashed"},
 )
 class DeleteClient:
     """Move a client to the trash. Blocked by issued invoices, payments, active contracts or open projects: then

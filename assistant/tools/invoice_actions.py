@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
     on_reject=OnReject.KEEP_DRAFT,
     undo_seconds=10,
     editable=("to", "cc", "message"),
+    promises={"invoice": "there", "message": "there"},
 )
 class SendInvoice:
     """Issue (assign the next number) if still draft, and send PDF + payment link to the client."""
@@ -127,6 +128,7 @@ class SendInvoice:
     permission="delete_invoice",
     effects={Effect.REMOVAL},
     compensation="restore_record",
+    promises={"draft": "trashed"},
 )
 class DeleteInvoice:
     """Delete a DRAFT invoice. Issued invoices can only be voided."""

@@ -170,6 +170,7 @@ class MoveLeadStage:
     effects={Effect.PERMANENT},
     irreversible=True,
     on_reject=OnReject.ABORT,
+    promises={"client": "there"},
 )
 class ConvertLeadToClient:
     """Turn a lead into a client and site; carries quotes, notes and files. Cannot be reversed once the client has
@@ -208,6 +209,7 @@ class ConvertLeadToClient:
     effects={Effect.REMOVAL},
     compensation="restore_record",
     on_reject=OnReject.ABORT,
+    promises={"lead": "trashed"},
 )
 class DeleteLead:
     """Move a lead to the trash (restorable for 30 days, then erased)."""

@@ -84,6 +84,7 @@ class DraftMessage:
     on_reject=OnReject.KEEP_DRAFT,
     undo_seconds=10,
     editable=("subject", "body", "cc"),
+    promises={"message": "there"},
 )
 class SendEmail:
     """Send a free-form e-mail to one client, lead or vendor."""

@@ -93,6 +93,7 @@ class GetPayment:
     effects={Effect.BOOKS},
     compensation="reverse_payment_record",
     editable=("amount", "method", "received_on", "reference", "allow_credit"),
+    promises={"payment": "there"},
 )
 class RecordPayment:
     """Record money received outside the system (check, cash, transfer) and allocate it."""

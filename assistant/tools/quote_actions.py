@@ -58,6 +58,7 @@ TRASH_DAYS = 30
     on_reject=OnReject.KEEP_DRAFT,
     undo_seconds=10,
     editable=("to", "cc", "message"),
+    promises={"message": "there"},
 )
 class SendQuote:
     """Send the quote PDF and acceptance link to the client by e-mail, SMS link or WhatsApp."""
@@ -131,6 +132,7 @@ class SendQuote:
     permission="delete_quote",
     effects={Effect.REMOVAL},
     compensation="restore_record",
+    promises={"quote": "trashed"},
 )
 class DeleteQuote:
     """Move a never-sent, declined, expired or withdrawn quote to the trash. Sent/accepted quotes cannot be deleted."""

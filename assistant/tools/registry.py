@@ -11,7 +11,8 @@ A tool without effects has `run(ctx, arguments) -> dict`. A gated tool has `prep
 is in our own database: one transaction, never in doubt) or `reserve`, `call`, `record`, `release` and `reconcile` (its
 effect is at a provider). What `call` gives and `record` takes has `provider` and `provider_id`: where a person settles
 an action in doubt, they give these two in the provider's place. `keep(ctx, payload)` may keep a rejected proposal as a
-draft. `reverse(payload, receipt)` gives the arguments with which the tool named by `compensation` takes it back.
+draft. `promises` names the receipt's facts that have to point to a row which is "there" or "trashed" after the deed
+(T82). `reverse(payload, receipt)` gives the arguments with which the tool named by `compensation` takes it back.
 `effects=None` (not declared) counts as every effect there is. The model's schema, the level, the card, the edit form,
 MCP's annotations, REST's listing and the tests that walk over all tools come from here.
 """
@@ -21,7 +22,7 @@ import inspect
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -146,6 +147,7 @@ class Tool:
     keep: Callable[..., None] | None = None
     reverse: Callable[..., dict[str, Any]] | None = None
     editable: tuple[str, ...] = ()
+    promises: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
 
     @property

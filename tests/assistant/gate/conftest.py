@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assistant.gate import approvals, execution, proposals
+from assistant.gate import approvals, execution, proposals, renewing
 from assistant.gate.approvals import Answer, Click
 from assistant.models import Conversation, PendingAction
 from assistant.tools import registry
@@ -69,6 +69,16 @@ class Office:
     def cancel(self, action: PendingAction, **more: Any) -> Answer:
         with self.scope():
             return approvals.cancel(self.click(action, **more))
+
+    def undo(self, action: PendingAction, **more: Any) -> Answer:
+        with self.scope():
+            return approvals.undo(self.click(action, **more))
+
+    def edit(self, action: PendingAction, **fields: Any) -> PendingAction:
+        """The card that takes this one's place."""
+        made = registry.TOOLS[action.tool]
+        with self.scope():
+            return renewing.edit(action, made, by=self.dana, fields=fields, shown_hash=action.digest)
 
     def execute(self, action: PendingAction) -> PendingAction:
         execution.execute(self.company.pk, action.pk)

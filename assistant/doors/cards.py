@@ -78,19 +78,20 @@ def _waiting(
     decisions: Sequence[Decision],
 ) -> dict[str, Any]:
     question = wording.sentence(action.preview["title"])
-    changed = _changes(predecessor, action) if predecessor else ()
+    stale = action.stale or {}
+    changed = _changed_facts(stale.get("changes", ())) if stale else _changes(predecessor, action)
     tag = _("Waiting for you")
     if not decides:
         second = action.status == Status.AWAITING_SECOND
         tag = _("Waiting for a second person") if second else _("Waiting for someone who may decide this")
-    elif changed:
+    elif changed or stale:
         tag = _("Changed, please look again")
     return {
         "look": "" if decides else "is-held",
         "icon": "pause",
         "tag": tag,
         "heading": question,
-        "button": wording.sentence(action.preview["button"]),
+        "button": _("Review the change") if stale else wording.sentence(action.preview["button"]),
         "expires": wording.moment(action.expires_at),
         "expires_iso": action.expires_at.isoformat(),
         **_places(facts, with_file=bool(action.preview.get("document"))),
@@ -98,6 +99,8 @@ def _waiting(
         "consequences": tuple(wording.sentence(phrase) for phrase in action.preview.get("consequences", ())),
         "warnings": tuple(wording.sentence(phrase) for phrase in action.preview.get("warnings", ())),
         "note": _first_approval(decisions) if action.status == Status.AWAITING_SECOND else "",
+        "stale": _stale_words(stale) if stale else "",
+        "alone": action.alone,
         "can_decide": decides,
         "can_edit": bool(decides and made and made.editable),
         "typed": action.preview.get("typed", ""),
@@ -131,8 +134,22 @@ def _places(facts: Sequence[CardFact], *, with_file: bool) -> dict[str, tuple[Ca
     return {"facts": tuple(first), "letter": letter, "also": also, "of_the_file": of_the_file}
 
 
-def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...]:
-    """What a person compares; the file's new fingerprint stands under Details."""
+def _stale_words(stale: dict[str, Any]) -> str:
+    """What is said of a card whose records have moved since it was put up."""
+    if stale.get("refused"):
+        return _("This can no longer be done as it stands: %(why)s") % {"why": stale["refused"]}
+    if stale.get("changes"):
+        return _("It changed since this card was put up. A press shows the new one; nothing is done by it.")
+    return _("A record behind this card changed, though nothing that it shows. A press shows it anew.")
+
+
+def _changes(before: PendingAction | None, after: PendingAction) -> tuple[CardFact, ...]:
+    """What a person compares between a card and the one before it."""
+    return _changed_facts(renewing.changes(before, after)) if before else ()
+
+
+def _changed_facts(changes: Sequence[dict[str, Any]]) -> tuple[CardFact, ...]:
+    """What differs; the file's new fingerprint stands under Details."""
     return tuple(
         CardFact(
             change["name"],
@@ -140,7 +157,7 @@ def _changes(before: PendingAction, after: PendingAction) -> tuple[CardFact, ...
             wording.value(change["kind"], change["after"]),
             before=wording.value(change["kind"], change["before"]),
         )
-        for change in renewing.changes(before, after)
+        for change in changes
         if change["name"] not in OF_THE_FILE
     )
 

@@ -115,6 +115,8 @@ class Card:
     message_url: str = ""
     stamp: tuple[str, str] | None = None
     note: str = ""
+    stale: str = ""
+    alone: bool = False
     can_decide: bool = False
     can_edit: bool = False
     can_ask_again: bool = False
@@ -132,4 +134,9 @@ class Card:
 
     @property
     def strong(self) -> bool:
-        return self.level >= Level.STRONG
+        return self.level >= Level.STRONG and not self.stale
+
+    @property
+    def holds(self) -> bool:
+        """Whether a held button says yes; whoever decides alone types instead."""
+        return self.strong and not self.alone

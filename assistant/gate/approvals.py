@@ -34,11 +34,12 @@ def confirm(click: Click) -> Answer:
     action = find(click)
     if action is None:
         return Answer(Kind.MISSING)
-    refusal = _presence(action, click)
+    refusal = _right(action, click)
+    if not refusal and action.status in OPEN and targets.moved(action.targets):
+        return _changed(click, action)
+    refusal = refusal or _presence(action, click)
     if refusal:
         return note(click, action, "confirm", Answer(Kind.REFUSED, action, refusal))
-    if action.status in OPEN and targets.moved(action.targets):
-        return _changed(click, action)
     if action.status == Status.AWAITING_SECOND:
         won = _second(action, click)
     elif action.approvals > 1:
@@ -138,8 +139,8 @@ def _second(action: PendingAction, click: Click) -> bool:
     return rows == 1
 
 
-def _presence(action: PendingAction, click: Click) -> str:
-    """What is missing before this person may say yes: a right, a login that is fresh, a hold or the typed amount."""
+def _right(action: PendingAction, click: Click) -> str:
+    """Why this person may not say yes now, whatever they do; "" where they may."""
     made = registry.get(action.tool)
     if action.status not in OPEN:
         return ""
@@ -149,7 +150,12 @@ def _presence(action: PendingAction, click: Click) -> str:
         return _("The assistant is paused in this company; an owner or admin can turn it on.")
     if action.status == Status.AWAITING_SECOND and click.by.pk == action.requester_id:
         return _("A second person has to confirm this.")
-    if action.level < Level.STRONG:
+    return ""
+
+
+def _presence(action: PendingAction, click: Click) -> str:
+    """What is missing of a strong card's yes: a login that is fresh, a hold or the typed amount, a reason."""
+    if action.status not in OPEN or action.level < Level.STRONG:
         return ""
     if not click.fresh_login:
         return _("Sign in again to confirm this: your last sign-in is more than five minutes ago.")

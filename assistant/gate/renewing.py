@@ -78,8 +78,13 @@ def _replace(
 
 def changes(before: PendingAction, after: PendingAction) -> list[dict[str, Any]]:
     """The facts that differ between two cards, in the order of the newer card: name, kind, before, after."""
-    old = {fact["name"]: fact for fact in before.preview["facts"]}
-    new = {fact["name"]: fact for fact in after.preview["facts"]}
+    return differences(before.preview, after.preview)
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same of two previews."""
+    old = {fact["name"]: fact for fact in before["facts"]}
+    new = {fact["name"]: fact for fact in after["facts"]}
     return [
         {
             "name": name,

@@ -1,5 +1,6 @@
 """How an action makes and changes a business row: by whom, through which door, one version more."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -12,6 +13,14 @@ from ledger.errors import DomainError, NotFound
 from ledger.models import BusinessModel, Membership
 
 Row = TypeVar("Row", bound=BusinessModel)
+Listener = Callable[[BusinessModel], None]
+LISTENERS: list[Listener] = []
+
+
+def on_write(listener: Listener) -> Listener:
+    """Let a function hear of every row that is written, in the transaction that writes it."""
+    LISTENERS.append(listener)
+    return listener
 
 
 def made_by(member: Membership | None) -> dict[str, Any]:
@@ -51,6 +60,8 @@ def write(row: BusinessModel, *, by: Membership | None, **changes: Any) -> None:
     for name, value in (changes | stamps).items():
         setattr(row, name, value)
     row.save(update_fields=[*changes, *stamps])
+    for listener in LISTENERS:
+        listener(row)
 
 
 def differences(row: BusinessModel, changes: dict[str, Any]) -> dict[str, list[Any]]:

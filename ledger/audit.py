@@ -1,7 +1,6 @@
-"""Write and verify the record. The chain itself is made by the database (ledger/models/audit.py)."""
+"""Write the record. The chain is made by the database (ledger/models/audit.py) and verified by ledger/chain.py."""
 
 import contextlib
-import hashlib
 import json
 import uuid
 from collections.abc import Iterator
@@ -10,16 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Subquery
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from ledger.models.audit import AuditEvent, AuditLink, ChainHead
+from ledger.chain import GENESIS as GENESIS
+from ledger.chain import ChainState as ChainState
+from ledger.chain import verify as verify
+from ledger.models.audit import AuditEvent
 from ledger.models.base import Via
 from ledger.models.people import Membership
-from ledger.tenancy import current_tenant, new_id
-
-GENESIS = "0" * 64
+from ledger.tenancy import new_id
 
 
 @dataclass(frozen=True)
@@ -102,55 +100,3 @@ def record(
         subject_id=subject_id,
         body=canonical(body),
     )
-
-
-@dataclass(frozen=True)
-class ChainState:
-    """What a verification found: how many links were read and the first bad one, if any."""
-
-    length: int
-    bad_seq: int | None = None
-    problem: str = ""
-
-    @property
-    def whole(self) -> bool:
-        return self.bad_seq is None
-
-
-def verify() -> ChainState:
-    """Read the chain of the company in scope from its first link to its head.
-
-    Finds a changed body, a changed column, a missing, moved or added link, an event without a link and a cut tail.
-    The head is read first and each later look is one statement, so that events which come meanwhile disturb nothing.
-    """
-    head = ChainHead.objects.first()
-    seq, top = (head.seq, head.hash) if head else (0, GENESIS)
-    previous, expected = GENESIS, 1
-    links = AuditLink.objects.filter(seq__lte=seq).order_by("seq").select_related("event")
-    for link in links.iterator(chunk_size=2000):
-        event = link.event
-        if link.seq != expected:
-            return ChainState(expected - 1, expected, "missing")
-        if hashlib.sha256(f"{previous}\n{event.body}".encode()).hexdigest() != link.hash:
-            return ChainState(expected - 1, expected, "hash")
-        if not _columns_agree(event):
-            return ChainState(expected - 1, expected, "columns")
-        previous, expected = link.hash, expected + 1
-    standing = Coalesce(Subquery(ChainHead.objects.values("seq")[:1]), 0)
-    if (seq, top) != (expected - 1, previous) or AuditLink.objects.filter(seq__gt=standing).exists():
-        return ChainState(expected - 1, expected, "head")
-    if AuditEvent.objects.exclude(Exists(AuditLink.objects.filter(event=OuterRef("pk")))).exists():
-        return ChainState(expected - 1, expected, "unlinked")
-    return ChainState(expected - 1)
-
-
-def _columns_agree(event: AuditEvent) -> bool:
-    body = json.loads(event.body)
-    return (body["id"], body["kind"], body["at"], body["actor"], body["door"], body["subject_id"]) == (
-        str(event.id),
-        event.kind,
-        event.at.isoformat(),
-        str(event.actor_id) if event.actor_id else None,
-        event.door,
-        str(event.subject_id) if event.subject_id else None,
-    ) and event.tenant_id == current_tenant()

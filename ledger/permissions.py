@@ -45,6 +45,8 @@ TABLE: dict[str, frozenset[Role]] = {
     "manage_members": HEADS,
     "reconcile_action": HEADS,
     "read_audit": HEADS | {Role.ACCOUNTANT},
+    "export_audit": HEADS,
+    "erase_audit": frozenset({Role.OWNER}),
     "read_all_conversations": frozenset({Role.OWNER}),
 }
 

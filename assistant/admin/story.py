@@ -1,6 +1,5 @@
 """An action with everything that belongs to it, read in a fixed number of queries, as its page shows it."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,5 +196,5 @@ def _event(event: AuditEvent) -> Event:
 
 def _operator(event: AuditEvent) -> str:
     """One of the operator's staff is no member; the event names them in its body."""
-    who = json.loads(event.body)["detail"].get("operator")
+    who = event.told.get("operator")
     return str(who["email"]) if who else ""

@@ -42,6 +42,7 @@ PROBLEMS = {
     "missing": lazy("a link is missing, moved or added"),
     "hash": lazy("an event is not what its link was made of"),
     "columns": lazy("an event's columns do not say what its body says"),
+    "erased": lazy("an event was erased without a deed on record"),
     "head": lazy("the chain does not end where its head stands"),
     "unlinked": lazy("an event stands outside the chain"),
 }
@@ -178,6 +179,7 @@ def finding(state: audit.ChainState) -> str:
 def _of_last(last: AuditEvent | None) -> dict[str, Any]:
     if last is None:
         return {}
-    told_then = json.loads(last.body)["detail"]
+    told_then = last.told
     state = audit.ChainState(told_then["length"], told_then["bad_seq"], told_then["problem"])
-    return {"finding": finding(state), "whole": state.whole, "operator": told_then["operator"]["email"]}
+    operator = told_then.get("operator") or {"email": _("the nightly check")}
+    return {"finding": finding(state), "whole": state.whole, "operator": operator["email"]}

@@ -1,4 +1,4 @@
-from ledger.models.audit import AuditEvent, AuditLink, ChainHead
+from ledger.models.audit import AuditEvent, AuditLink, ChainCheck, ChainHead
 from ledger.models.base import BusinessModel, Via
 from ledger.models.clients import Client, Contact, Site
 from ledger.models.company import Company, Sequence, SettingsVersion
@@ -30,6 +30,7 @@ __all__ = [
     "AuditEvent",
     "AuditLink",
     "BusinessModel",
+    "ChainCheck",
     "ChainHead",
     "Channel",
     "Client",

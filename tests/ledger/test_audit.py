@@ -62,13 +62,50 @@ def test_what_is_rolled_back_leaves_neither_event_nor_link(chained: Cast) -> Non
         assert audit.verify() == audit.ChainState(before)
 
 
-def test_the_links_follow_from_the_bodies_alone(chained: Cast) -> None:
+def test_the_links_follow_from_salt_body_and_columns_alone(chained: Cast) -> None:
+    """The formula written out once more, byte by byte."""
     with chained.scope():
         running = audit.GENESIS
         for link in AuditLink.objects.order_by("seq").select_related("event"):
-            running = hashlib.sha256(f"{running}\n{link.event.body}".encode()).hexdigest()
-            assert link.hash == running
+            event = link.event
+            own = hashlib.sha256(f"{event.salt}\n{event.body}".encode()).hexdigest()
+            actor = f'"{event.actor_id}"' if event.actor_id else "null"
+            subject = f'"{event.subject_id}"' if event.subject_id else "null"
+            columns = (
+                f'["{event.tenant_id}", "{event.pk}", "{event.kind}", "{event.at:%Y-%m-%dT%H:%M:%S.%f}", {actor},'
+                f' "{event.door}", "{event.subject_kind}", {subject}]'
+            )
+            running = hashlib.sha256(f"2\n{running}\n{columns}\n{own}".encode()).hexdigest()
+            assert (link.version, link.body_hash, link.hash) == (2, own, running)
         assert ChainHead.objects.get().hash == running
+
+
+def test_an_older_link_keeps_its_own_formula(chained: Cast) -> None:
+    """A chain that began with links of version 1 goes on with those of version 2, and both are verified."""
+    with chained.scope():
+        statements = []
+        running = audit.GENESIS
+        for link in AuditLink.objects.order_by("seq").select_related("event"):
+            running = hashlib.sha256(f"{running}\n{link.event.body}".encode()).hexdigest()
+            statements.append(f"{LINK} hash = '{running}', version = 1, body_hash = '' WHERE seq = {link.seq}")
+            statements.append(f"{EVENT} salt = '' WHERE id = '{link.event_id}'")
+        _without_triggers([*statements, "UPDATE ledger_chainhead SET hash = %(top)s"], top=running)
+    write(chained, "test.younger")
+    with chained.scope():
+        assert list(AuditLink.objects.order_by("-seq").values_list("version", flat=True)[:2]) == [2, 1]
+        assert audit.verify() == audit.ChainState(length(chained))
+        old = AuditEvent.objects.get(kind="test.two")
+        seq = AuditLink.objects.get(event=old).seq
+        _without_triggers([f"{EVENT} body = replace(body, 'as it was', 'as we like') WHERE id = %(id)s"], id=old.pk)
+    with chained.scope():
+        assert audit.verify() == audit.ChainState(seq - 1, seq, "hash")
+
+
+@pytest.mark.parametrize("kind", ['test.quoted "word" and \\\\', "test.ação", "test.tab\t\x01\x7f/"])
+def test_columns_with_strange_characters_are_written_alike_by_both(lone_ridge: Cast, kind: str) -> None:
+    write(lone_ridge, kind)
+    with lone_ridge.scope():
+        assert audit.verify().whole
 
 
 def test_events_of_one_transaction_are_linked_in_their_order(lone_ridge: Cast) -> None:
@@ -145,6 +182,18 @@ TAMPERED: dict[str, tuple[str, list[str]]] = {
             "DELETE FROM ledger_auditevent WHERE id = %(id)s",
         ],
     ),
+    "a changed hash of a body": ("hash", [LINK + "body_hash = repeat('a', 64) WHERE event_id = %(id)s"]),
+    "another subject": ("columns", [EVENT + "subject_kind = 'client' WHERE id = %(id)s"]),
+    "another address": ("columns", [EVENT + "address = '192.0.2.9' WHERE id = %(id)s"]),
+    "another formula": ("hash", [LINK + "version = 1 WHERE event_id = %(id)s"]),
+    "an erasure without a deed": (
+        "erased",
+        [
+            EVENT
+            + """body = '{"erased":"0190f3a2-0000-7000-8000-000000000000"}', salt = '', address = ''
+                    WHERE id = %(id)s"""
+        ],
+    ),
     "two that changed places": (
         "hash",
         [
@@ -179,8 +228,8 @@ def test_a_cut_tail_is_found_by_the_head(chained: Cast) -> None:
 def test_an_event_that_was_slipped_in_without_a_link_is_found(chained: Cast) -> None:
     top = length(chained)
     planted = (
-        "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body) "
-        "VALUES (%(id)s, %(tenant)s, 'test.planted', now(), 'web', '', '', '{}')"
+        "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, salt, body) "
+        "VALUES (%(id)s, %(tenant)s, 'test.planted', now(), 'web', '', '', '', '{}')"
     )
     with chained.scope():
         _without_triggers([planted], id=tenancy.new_id(), tenant=chained.tenant_id)
@@ -248,12 +297,12 @@ def test_a_verification_is_not_disturbed_by_what_is_written_meanwhile(lone_ridge
 def test_a_link_that_was_added_past_the_head_is_found(chained: Cast) -> None:
     top = length(chained)
     planted = (
-        "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body) "
-        "VALUES (%(id)s, %(tenant)s, 'test.planted', now(), 'web', '', '', '{}')"
+        "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, salt, body) "
+        "VALUES (%(id)s, %(tenant)s, 'test.planted', now(), 'web', '', '', '', '{}')"
     )
     link = (
-        "INSERT INTO ledger_auditlink (id, tenant_id, seq, event_id, hash) "
-        "VALUES (%(id)s, %(tenant)s, %(seq)s, %(id)s, repeat('b', 64))"
+        "INSERT INTO ledger_auditlink (id, tenant_id, seq, event_id, hash, version, body_hash) "
+        "VALUES (%(id)s, %(tenant)s, %(seq)s, %(id)s, repeat('b', 64), 2, '')"
     )
     with chained.scope():
         _without_triggers([planted, link], id=tenancy.new_id(), tenant=chained.tenant_id, seq=top + 1)
@@ -284,7 +333,7 @@ def test_a_writer_waits_only_at_the_end_of_another(lone_ridge: Cast) -> None:
 
 def _without_triggers(statements: list[str], **values: object) -> None:
     """What a table's owner can do and the product never does; within the transaction of the caller."""
-    tables = ("ledger_auditevent", "ledger_auditlink")
+    tables = ("ledger_auditevent", "ledger_auditlink", "ledger_chainhead")
     with transaction.atomic(), connection.cursor() as cursor:
         for table in tables:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")

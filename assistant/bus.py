@@ -5,6 +5,7 @@ text the frame of new characters: the rows are the log, and a lost message costs
 
 Every message is a dictionary with `type` ("conversation.event"), `conversation`, `kind`, `seq` and what the
 kind needs: `text` has `message`, `at` (offset in characters) and `text`; the others may name the changed row.
+Where a card changed, the company's group hears of it too: `company` and `conversations` instead of one.
 """
 
 import asyncio
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 EVENT = "conversation.event"
 FRAME_BYTES = 4000
 """The most UTF-8 of one text frame: with its envelope it fits into one notification of PostgreSQL."""
+MOST_NAMED = 50
+"""Conversations that one message about a company's cards names at most."""
 BACKLOG = 256
 """Messages that a slow reader may leave unread before it has to read the rows instead."""
 
@@ -43,12 +46,18 @@ class Kind(StrEnum):
     ERROR = "error"
 
 
+CARDS = (Kind.CONFIRM, Kind.ACTION)
 URGENT = (Kind.CONFIRM, Kind.ACTION, Kind.ERROR)
 """What a person waits for."""
 
 
 def group_of(conversation_id: uuid.UUID) -> str:
     return f"conversation.{conversation_id.hex}"
+
+
+def company_group(tenant_id: uuid.UUID) -> str:
+    """Whoever listens here hears that a card of the company changed, and where: never which words it has."""
+    return f"company.{tenant_id.hex}"
 
 
 @dataclass
@@ -78,6 +87,29 @@ def publish_on_commit(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: o
                 noted.kind, noted.ids = kind, ids
             return
     transaction.on_commit(_Change(conversation_id, kind, seq, ids), robust=True)
+
+
+@dataclass
+class _Acted:
+    """The conversations of a company in which a transaction changed cards."""
+
+    tenant_id: uuid.UUID
+    conversations: set[uuid.UUID]
+
+    def __call__(self) -> None:
+        where = sorted(str(one) for one in self.conversations)[:MOST_NAMED]
+        message = {"type": EVENT, "company": str(self.tenant_id), "kind": str(Kind.ACTION), "conversations": where}
+        _in_background(_deliver(company_group(self.tenant_id), message))
+
+
+def publish_cards_on_commit(tenant_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
+    """Tell the company's inboxes and badges, when the running transaction commits, that a card changed there."""
+    for waiting in connection.run_on_commit:
+        noted = waiting[1]
+        if isinstance(noted, _Acted) and noted.tenant_id == tenant_id:
+            noted.conversations.add(conversation_id)
+            return
+    transaction.on_commit(_Acted(tenant_id, {conversation_id}), robust=True)
 
 
 def publish(conversation_id: uuid.UUID, kind: Kind, seq: int, **ids: object) -> None:
@@ -170,19 +202,28 @@ class Subscription:
 @contextlib.asynccontextmanager
 async def subscribe(conversation_id: uuid.UUID) -> AsyncIterator[Subscription]:
     """Join the conversation's group; on leaving, by whatever way, nothing of it stays behind."""
-    layer, group = get_channel_layer(), group_of(conversation_id)
+    async with subscribed(group_of(conversation_id)) as subscription:
+        yield subscription
+
+
+@contextlib.asynccontextmanager
+async def subscribed(*groups: str) -> AsyncIterator[Subscription]:
+    """The same for several groups, which one reader hears as one."""
+    layer = get_channel_layer()
     channel = await layer.new_channel()
     subscription = Subscription()
     pump: asyncio.Task[None] | None = None
     try:
-        await layer.group_add(group, channel)
-        pump = asyncio.create_task(_pump(layer, channel, subscription), name="conversation stream: receive")
+        for group in groups:
+            await layer.group_add(group, channel)
+        pump = asyncio.create_task(_pump(layer, channel, subscription), name="event stream: receive")
         yield subscription
     finally:
         if pump is not None:
             pump.cancel()
             await asyncio.wait({pump}, timeout=1)
-        await layer.group_discard(group, channel)
+        for group in groups:
+            await layer.group_discard(group, channel)
 
 
 async def _pump(layer: Any, channel: str, subscription: Subscription) -> None:

@@ -70,6 +70,8 @@ def _number(conversation_id: uuid.UUID, rows: tuple[Row, ...], fields: tuple[str
         if is_placed and isinstance(row, Message):
             row.position = seq
         bus.publish_on_commit(conversation_id, kind, seq, row=row.pk)
+        if isinstance(row, PendingAction):
+            bus.publish_cards_on_commit(tenant_id, conversation_id)
     return True
 
 

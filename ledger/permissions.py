@@ -14,6 +14,7 @@ HEADS = frozenset({Role.OWNER, Role.ADMIN})
 TABLE: dict[str, frozenset[Role]] = {
     "view_records": EVERYONE,
     "use_assistant": EVERYONE,
+    "keep_passkeys": EVERYONE,
     "add_note": EVERYONE - {Role.VIEWER},
     "create_lead": SELLERS,
     "update_lead": SELLERS,
@@ -47,6 +48,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "read_audit": HEADS | {Role.ACCOUNTANT},
     "export_audit": HEADS,
     "erase_audit": frozenset({Role.OWNER}),
+    "read_all_actions": HEADS,
     "read_all_conversations": frozenset({Role.OWNER}),
 }
 

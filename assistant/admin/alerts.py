@@ -5,17 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
+from assistant.gate import alerts
 from assistant.models import Alert
 from ledger.admin.reading import ReadingAdmin, column, register, told
 
-KINDS: dict[str, Promise] = {"in_doubt": lazy("An action is in doubt")}
-
 
 def kind(alert: Alert) -> str:
-    return str(KINDS.get(alert.kind, alert.kind))
+    return alerts.word(alert.kind)
 
 
 class HandledFilter(admin.SimpleListFilter):

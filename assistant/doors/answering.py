@@ -11,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from assistant.doors import bodies, cards, edit_form, wording
 from assistant.doors.access import MemberRequest, see_other, wants_json
@@ -41,11 +42,19 @@ def answer_of(request: MemberRequest, answer: Answer, *, panel: str = "") -> Htt
 
 
 def another(request: MemberRequest, before: PendingAction, card: PendingAction) -> HttpResponse:
-    """A new card was put up beside `before`. In the conversation the stream brings it; elsewhere one is led to it."""
-    alone = request.htmx and request.htmx.current_url_abs_path == cards.url_of(before)
+    """A new card was put up beside `before`. Where the stream brings it, it does; elsewhere one is led to it."""
+    alone = request.htmx and not _brings_cards(request.htmx.current_url_abs_path or "", before)
     if alone and card.pk != before.pk:
         return HttpResponse(status=204, headers={"HX-Redirect": cards.url_of(card)})
     return answer_of(request, Answer(Kind.DECIDED, before if request.htmx else card))
+
+
+def _brings_cards(page: str, before: PendingAction) -> bool:
+    """Whether a page's own stream puts a new card on it: a conversation, or an inbox of what waits."""
+    inbox = reverse("chat:inbox")
+    if page.startswith(inbox):
+        return page.partition("?")[0] in (inbox, reverse("chat:inbox_tab", args=["mine"]))
+    return page != cards.url_of(before)
 
 
 def told(action: PendingAction, *, outcome: str, sentence: str = "", status: int = 200) -> HttpResponse:

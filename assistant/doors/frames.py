@@ -9,6 +9,7 @@
 | action | a card that was decided, runs, ran, or closed |
 | turn | the turn began, goes on, waits or ended; the stop button |
 | error | the turn failed, or the reader may not read on |
+| badge | how many cards wait for the reader anywhere in the company |
 
 A partial's swap "place" (static/js/app.js) puts an element where the one with its id is, or at its `data-order`.
 """
@@ -29,6 +30,7 @@ from assistant.doors.items import Item, Section, State, bubble, opening_items, s
 from assistant.doors.markdown import plain
 from assistant.doors.reading import Viewer
 from assistant.doors.shapes import Card
+from assistant.gate import sight
 from assistant.models import OPEN, Conversation, Message, PendingAction, Turn
 from ledger import permissions
 from ledger.compiled import Compiled, an_id
@@ -128,10 +130,10 @@ def begun(message: Message, turn: Turn) -> SafeString:
 
 
 def chip(conversation: Conversation, reader: Membership) -> Chip:
-    return _chip(conversation, sidebar.waiting(reader))
+    return _chip(conversation, sight.waiting(reader))
 
 
-def _chip(conversation: Conversation, waiting: list[tuple[uuid.UUID, uuid.UUID]]) -> Chip:
+def _chip(conversation: Conversation, waiting: list[tuple[uuid.UUID, uuid.UUID | None]]) -> Chip:
     ids = [action for action, where in waiting if where == conversation.pk]
     return Chip(len(ids), f"action-{ids[0]}" if ids else "")
 
@@ -243,18 +245,30 @@ def announce(words: str) -> SafeString:
     return format_html('<hx-partial hx-target="#status" hx-swap="innerHTML">{}</hx-partial>', words)
 
 
+def waiting(viewer: Viewer) -> int:
+    """How many cards wait for the reader, from the rows."""
+    with viewer.scope() as reader:
+        return sidebar.waiting_count(reader)
+
+
+def badge(number: int) -> SafeString:
+    """The number of what waits for the reader, in the margin and above the page."""
+    html = SafeString(render_to_string("parts/waiting_count.html", {"waiting": number}))
+    row = '<hx-partial hx-target="#{}" hx-swap="innerHTML">{}</hx-partial>'
+    return format_html(row * 2, "waiting-count", html, "waiting-above", html)
+
+
 def counts(conversation: Conversation, reader: Membership) -> SafeString:
     """The chip, the badge, the dot in the list, the note under the composer and the title of the window."""
-    waiting = sidebar.waiting(reader)
-    made = _chip(conversation, waiting)
+    found = sight.waiting(reader)
+    made = _chip(conversation, found)
     title = conversation.title or _("New conversation")
     waits = ANY_OPEN.first(conversation=conversation.pk) is not None
     link = sidebar.Link(conversation.pk, sidebar.url_of(conversation.pk), title, waits, here=True)
     number = f"({made.count}) " if made.count else ""
-    context = {"chip": made, "waiting": len(waiting), "one": link}
+    context = {"chip": made, "one": link}
     partials = (
         ("#waiting-chip", "chat/waiting_chip.html"),
-        ("#waiting-count", "parts/waiting_count.html"),
         (f"#conversation-{conversation.pk}", "parts/conversation_link.html"),
     )
     parts = [
@@ -265,6 +279,7 @@ def counts(conversation: Conversation, reader: Membership) -> SafeString:
         )
         for target, template in partials
     ]
+    parts.append(badge(len(found)))
     note = SafeString(render_to_string("chat/note.html", context))
     parts.append(format_html('<hx-partial hx-target="#composer-note" hx-swap="innerHTML">{}</hx-partial>', note))
     parts.append(format_html('<hx-partial hx-target="#heading" hx-swap="textContent">{}</hx-partial>', title))

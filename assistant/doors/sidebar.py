@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
@@ -14,12 +14,9 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from assistant.gate import policy
-from assistant.models import OPEN, Conversation, Decision, PendingAction, Status
-from assistant.tools import registry
-from assistant.tools.effects import Level
+from assistant.gate import sight
+from assistant.models import OPEN, Conversation, PendingAction
 from ledger import permissions
-from ledger.compiled import Compiled, an_id, some_words
 from ledger.models import Access, Membership
 
 SHOWN = 30
@@ -38,7 +35,7 @@ class Place:
 
 PLACES = (
     Place("chat:list", lazy("Chat"), "chat"),
-    Place("approvals", lazy("Approvals"), "approve", waits=True),
+    Place("chat:inbox", lazy("Approvals"), "approve", waits=True),
     Place("leads", lazy("Leads"), "leads"),
     Place("clients", lazy("Clients"), "client"),
     Place("quotes", lazy("Quotes"), "quote"),
@@ -93,43 +90,13 @@ def desk(request: HttpRequest) -> dict[str, Any]:
     return {"desk": SimpleLazyObject(lambda: _desk(request))}
 
 
-def waiting(reader: Membership) -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """The open cards that this reader may decide, oldest first: each and its conversation."""
-    return WAITING.all(reader=reader.pk, **_decidable(reader))
-
-
-def _decidable(reader: Membership) -> dict[str, list[str]]:
-    """The gated tools that the reader may decide on: below the strongest level, and at it."""
-    gated = [made for made in registry.TOOLS.values() if made.gated]
-    return {
-        "weaker": [made.name for made in gated if policy.may_decide(reader, made, Level.APPROVE)],
-        "strong": [made.name for made in gated if policy.may_decide(reader, made, Level.STRONG)],
-    }
-
-
-def _waiting() -> Q:
-    reader = an_id("reader")
-    weaker = Q(tool=some_words("weaker"), level__lt=Level.STRONG)
-    decidable = weaker | Q(tool=some_words("strong"), level=Level.STRONG)
-    mine = Q(status=Status.PENDING) & (Q(requester=reader) | Q(routed=True))
-    undecided = Q(~Exists(Decision.objects.filter(action=OuterRef("pk"), member=reader)))
-    second = Q(status=Status.AWAITING_SECOND) & ~Q(requester=reader) & undecided
-    return decidable & (mine | second)
-
-
-WAITING: Compiled[tuple[uuid.UUID, uuid.UUID]] = Compiled(
-    lambda: (
-        PendingAction.objects.filter(_waiting(), status__in=OPEN).order_by("pk").values_list("pk", "conversation_id")
-    )
-)
-
-
 def url_of(conversation_id: uuid.UUID) -> str:
     return reverse("chat:conversation", args=[conversation_id])
 
 
 def waiting_count(reader: Membership) -> int:
-    return len(waiting(reader))
+    """The number on the badge: cards to decide, and alerts for whoever settles those."""
+    return len(sight.waiting(reader))
 
 
 def _desk(request: Any) -> Desk:

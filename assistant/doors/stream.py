@@ -6,10 +6,11 @@ is something to read, but for the frames of text, which are shown as they come. 
 every few seconds, because a layer may drop.
 """
 
+import contextlib
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +34,9 @@ SETTLE_SECONDS = 0.06
 """How long a change that nobody waits for is left to be read with those that follow it."""
 GAP_SECONDS = 0.15
 """How long the rows are left alone after a read that did not close a gap in the text (it is saved twice a second)."""
+BADGE_SECONDS = 0.25
+"""The least time between two looks at what waits for the reader elsewhere in the company."""
+BADGE_REREAD_SECONDS = 15.0
 HEARTBEAT_SECONDS = 15.0
 LOGIN_SECONDS = 45.0
 RETRY_MS = 500
@@ -54,30 +58,67 @@ def events(request: Any, conversation_id: uuid.UUID) -> HttpResponseBase:
     if frames.find(conversation_id, request.member) is None:
         raise Http404
     viewer = viewer_of(request)
-    if _open_streams[viewer.user_id] >= STREAMS_FOR_ONE_PERSON:
-        words = _("Too many pages are open.")
-        return HttpResponse(words, status=429, headers={"Retry-After": "10"}, content_type="text/plain; charset=utf-8")
-    after = sse.seq_of(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
-    response = StreamingHttpResponse(_counted(viewer, conversation_id, after), content_type="text/event-stream")
+    refused = crowded(viewer)
+    if refused is not None:
+        return refused
+    last = request.headers.get("Last-Event-ID")
+    after = sse.seq_of(last or request.GET.get("after", ""))
+    shown = None if last else number_of(request.GET.get("waiting", ""))
+    return answer(_counted(viewer, conversation_id, after, shown))
+
+
+def answer(pieces: AsyncIterator[bytes]) -> StreamingHttpResponse:
+    """The pieces as an event stream that no proxy holds back (H50)."""
+    response = StreamingHttpResponse(pieces, content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _counted(viewer: Viewer, conversation_id: uuid.UUID, after: int) -> AsyncIterator[bytes]:
+def crowded(viewer: Viewer) -> HttpResponse | None:
+    """The refusal of one more stream, where this person has as many open as anybody may."""
+    if _open_streams[viewer.user_id] < STREAMS_FOR_ONE_PERSON:
+        return None
+    words = _("Too many pages are open.")
+    return HttpResponse(words, status=429, headers={"Retry-After": "10"}, content_type="text/plain; charset=utf-8")
+
+
+def number_of(text: str) -> int | None:
+    """A number that a page says it shows; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+
+
+async def counted(viewer: Viewer, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The pieces, counted as one of this person's streams while they are read."""
     if _open_streams[viewer.user_id] >= STREAMS_FOR_ONE_PERSON:  # several asked in the same instant
         yield sse.retry(CROWDED_MS)
         return
     _open_streams[viewer.user_id] += 1
     try:
-        async with bus.subscribe(conversation_id) as subscription:
-            live = Live(viewer, conversation_id, after, subscription)
-            async for piece in live.run():
+        async with contextlib.aclosing(pieces):
+            async for piece in pieces:
                 yield piece
     finally:
         _open_streams[viewer.user_id] -= 1
         if _open_streams[viewer.user_id] <= 0:
             del _open_streams[viewer.user_id]
+
+
+def _counted(
+    viewer: Viewer, conversation_id: uuid.UUID, after: int, shown: int | None = None
+) -> AsyncGenerator[bytes, None]:
+    return counted(viewer, _live(viewer, conversation_id, after, shown))
+
+
+async def _live(
+    viewer: Viewer, conversation_id: uuid.UUID, after: int, shown: int | None
+) -> AsyncGenerator[bytes, None]:
+    groups = bus.group_of(conversation_id), bus.company_group(viewer.tenant_id)
+    async with bus.subscribed(*groups) as subscription:
+        live = Live(viewer, conversation_id, after, subscription, shown)
+        async with contextlib.aclosing(live.run()) as pieces:
+            async for piece in pieces:
+                yield piece
 
 
 @dataclass
@@ -109,20 +150,32 @@ class Answer:
 
 
 class Live:
-    """The course of one stream. `seq` is the change up to which its reader has everything."""
+    """The course of one stream. `seq` is the change up to which its reader has everything.
 
-    def __init__(self, viewer: Viewer, conversation_id: uuid.UUID, after: int, subscription: bus.Subscription) -> None:
+    `shown` is the number on the reader's badge (None: not known), which what happens in other conversations changes.
+    """
+
+    def __init__(
+        self,
+        viewer: Viewer,
+        conversation_id: uuid.UUID,
+        after: int,
+        subscription: bus.Subscription,
+        shown: int | None = None,
+    ) -> None:
         self.viewer, self.conversation_id, self.subscription = viewer, conversation_id, subscription
         self.seq = after
         self.answers: dict[uuid.UUID, Answer] = {}
         self.unread = True
+        self.shown = shown
         now = time.monotonic()
+        self.badge_at = now if shown is not None else now + BADGE_REREAD_SECONDS
         self.read_from = self.text_from = self.gap_until = now
         self.reread_at = now
         self.login_at = now + LOGIN_SECONDS
         self.sent_at = now
 
-    async def run(self) -> AsyncIterator[bytes]:
+    async def run(self) -> AsyncGenerator[bytes, None]:
         """Everything for the reader, until the conversation is no longer theirs. The caller ends it at any time."""
         yield self._sent(sse.retry(RETRY_MS))
         while True:
@@ -139,6 +192,13 @@ class Live:
                     return
                 for piece in self._read(batch):
                     yield self._sent(piece)
+            if time.monotonic() >= self.badge_at:
+                self.badge_at = time.monotonic() + BADGE_REREAD_SECONDS
+                waiting = await in_thread(frames.waiting, self.viewer)
+                if waiting != self.shown:
+                    self.shown = waiting
+                    with self.viewer.words():
+                        yield self._sent(sse.encode("badge", frames.badge(waiting), str(self.seq)))
             if time.monotonic() >= self.text_from:
                 for piece in self._text():
                     yield self._sent(piece)
@@ -148,7 +208,7 @@ class Live:
 
     async def _wait(self) -> None:
         """Until something comes or is due; then take all that has come."""
-        due = [self.reread_at, self.login_at, self.sent_at + HEARTBEAT_SECONDS]
+        due = [self.reread_at, self.login_at, self.badge_at, self.sent_at + HEARTBEAT_SECONDS]
         if self.unread:
             due.append(self.read_from)
         if any(answer.fresh for answer in self.answers.values()):
@@ -160,8 +220,13 @@ class Live:
         if self.subscription.missed:
             self.subscription.missed = False
             self.unread = True
+            self.badge_at = time.monotonic()
 
     def _take(self, message: dict[str, Any]) -> None:
+        if "company" in message:
+            if message["conversations"] != [str(self.conversation_id)]:  # whose own changes bring the badge with them
+                self.badge_at = min(self.badge_at, time.monotonic() + BADGE_SECONDS)
+            return
         new, now = message["seq"] > self.seq, time.monotonic()
         if message["kind"] != bus.Kind.TEXT:
             if new:
@@ -188,6 +253,8 @@ class Live:
         now = time.monotonic()
         self.unread, self.reread_at, self.read_from = False, now + REREAD_SECONDS, now
         open_now = {message.id: message for message in batch.open}
+        if any(frame.event in bus.CARDS for frame in batch.frames):
+            self.shown = None
         for frame in batch.frames:
             if frame.row not in self.answers or frame.row not in open_now:
                 yield sse.encode(frame.event, frame.html, str(frame.seq))

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from assistant.doors import api, chat, deciding, proposing, stream
+from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settling, stream
 
 app_name = "chat"
 
@@ -16,6 +16,7 @@ on_action: list[URLPattern] = [
     path("seen", deciding.seen, name="action_seen"),
     path("again", deciding.again, name="action_again"),
     path("reverse", deciding.reverse, name="action_reverse"),
+    path("settle", settling.settle, name="action_settle"),
     path("document.pdf", deciding.document, name="action_document"),
     path("page.png", deciding.page, name="action_page"),
 ]
@@ -31,6 +32,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/", chat.conversations, name="list"),
     path("c/desk/propose/<slug:tool>/", proposing.propose, name="propose"),
     path("c/<uuid:conversation_id>/", include(on_conversation)),
+    path("inbox/", inbox.inbox, name="inbox"),
+    path("inbox/events", inbox_stream.events, name="inbox_events"),
+    path("inbox/alerts/<uuid:alert_id>/handled", inbox.handled, name="alert_handled"),
+    path("inbox/<slug:tab>/", inbox.inbox, name="inbox_tab"),
     path("api/v1/tools/", api.tools, name="api_tools"),
     path("api/v1/conversations/<uuid:conversation_id>/messages/", api.messages, name="api_messages"),
     path("api/v1/actions/<uuid:action_id>/", api.action, name="api_action"),

@@ -7,9 +7,10 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils import timezone
 
-from assistant.gate import closing, policy, reading
+from assistant.gate import closing, reading
+from assistant.gate.sight import readable
+from assistant.gate.sight import visible as visible
 from assistant.models import OPEN, Decision, PendingAction, Seen
-from assistant.tools import registry
 from ledger import audit
 from ledger.models import Membership
 
@@ -57,13 +58,14 @@ def find(click: Click) -> PendingAction | None:
     return action if action is not None and visible(action, click.by) else None
 
 
-def visible(action: PendingAction, member: Membership) -> bool:
-    """Whether the card is this member's to see."""
-    if action.requester_id == member.pk:
-        return True
-    made = registry.get(action.tool)
-    shared = action.routed or action.approvals > 1
-    return bool(shared and made and policy.may_decide(member, made, action.level))
+def read(click: Click) -> PendingAction | None:
+    """The card, if this person may read it: also what has ended, for heads, which goes on record."""
+    action = reading.IN_CONVERSATION.first(pk=click.action_id, conversation=click.conversation_id)
+    if action is None or not readable(action, click.by):
+        return None
+    if not visible(action, click.by):
+        audit.record("action.read", by=click.by, subject=action, digest=action.digest)
+    return action
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 from assistant.models.actions import (
     FINAL,
     OPEN,
+    UNFINISHED,
     Alert,
     Attempt,
     Decision,
@@ -15,6 +16,7 @@ from assistant.models.turns import DailyUsage, ToolCall, Turn
 __all__ = [
     "FINAL",
     "OPEN",
+    "UNFINISHED",
     "Alert",
     "Attempt",
     "Conversation",

@@ -34,6 +34,8 @@ FINAL = (
     Status.SUPERSEDED,
 )
 
+UNFINISHED = (*OPEN, Status.SCHEDULED, Status.EXECUTING, Status.IN_DOUBT)
+
 TRANSITIONS = [
     *(("pending", to) for to in ("awaiting_second", "scheduled", "rejected", "cancelled", "expired", "superseded")),
     *(("awaiting_second", to) for to in ("scheduled", "rejected", "cancelled", "expired", "superseded")),
@@ -140,6 +142,25 @@ class PendingAction(TenantModel):
                 fields=["tenant", "conversation"],
                 condition=Q(status__in=["pending", "awaiting_second"]),
                 name="action_open",
+            ),
+            # The inbox: what is not over, oldest first; what has ended, newest first, one for each way to look at it.
+            models.Index(fields=["tenant", "id"], condition=Q(status__in=UNFINISHED), name="action_unfinished"),
+            models.Index(fields=["tenant", "closed_at", "id"], condition=Q(status__in=FINAL), name="action_ended"),
+            models.Index(
+                fields=["tenant", "requester", "closed_at", "id"],
+                condition=Q(status__in=FINAL),
+                name="action_ended_asked",
+            ),
+            models.Index(
+                fields=["tenant", "tool", "closed_at", "id"], condition=Q(status__in=FINAL), name="action_ended_tool"
+            ),
+            models.Index(
+                fields=["tenant", "status", "closed_at", "id"], condition=Q(status__in=FINAL), name="action_ended_as"
+            ),
+            models.Index(
+                fields=["tenant", "tool", "level", "closed_at", "id"],
+                condition=Q(status__in=FINAL) & (Q(routed=True) | Q(approvals__gt=1)),
+                name="action_ended_shared",
             ),
         )
         constraints = (
@@ -265,6 +286,7 @@ class Alert(TenantModel):
 
     class Meta:
         verbose_name, verbose_name_plural = _("alert"), _("alerts")
+        indexes = (models.Index(fields=["tenant", "id"], condition=Q(handled_at=None), name="alert_open"),)
         constraints = (
             models.UniqueConstraint(
                 fields=["action", "kind"], condition=Q(handled_at=None), name="alert_one_open_of_a_kind"

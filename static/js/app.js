@@ -44,14 +44,23 @@ function placed(task) {
 
 // At once, not as one of htmx's tasks, which wait for each other: meanwhile the same could come by the other way.
 function added(parent, made) {
+  for (const item of "shell" in made.dataset ? itemsWithin(made) : []) {
+    const there = document.getElementById(item.id);
+    if (!there) continue;
+    keepFocus(there, item);
+    there.remove();
+  }
   parent.insertBefore(made, behind(parent, made));
   htmx.process(made);
+  made.querySelector("[autofocus]")?.focus();
   return [];
 }
 
+const itemsWithin = (section) => section.querySelector(".items").children;
+
 function itemsOf(section) {
   const fragment = document.createDocumentFragment();
-  fragment.append(...section.querySelector(".items").children);
+  fragment.append(...itemsWithin(section));
   return fragment;
 }
 

@@ -1,0 +1,174 @@
+"""What one card of the inbox stands with: who asked, the words of its turn, and the way to settle it.
+
+The card itself is the chat's. Whoever may see a card that somebody else asked for sees the words of that turn and no
+other (settled question 17).
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils.safestring import SafeString
+
+from assistant.doors import cards, markdown, receipts, sidebar, wording
+from assistant.doors.inbox_lists import Place
+from assistant.doors.shapes import Card
+from assistant.gate import reversing
+from assistant.models import OPEN, Decision, Message, PendingAction, Status
+from assistant.tools import registry
+from ledger import permissions
+from ledger.models import Membership
+
+LONGEST = 4_000
+"""Characters of one message of a turn that are shown beside its card."""
+ROW = ("arguments", "payload", "payload_text", "preview", "preview_text", "targets", "reason", "effects")
+"""Columns that a line of the history does not show."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of the turn that led to a card; what the assistant said is HTML from its Markdown."""
+
+    who: str
+    at: str
+    text: str
+    prose: SafeString
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A card in the inbox; it changes where `seq` differs."""
+
+    id: uuid.UUID
+    order: int
+    seq: int
+    card: Card
+    by: str
+    at: str
+    mine: bool
+    conversation_url: str
+    conversation: str
+    words: tuple[Said, ...]
+    settles: bool
+    wrong: str = ""
+    """A sentence about a form of this entry that was not taken, and what its note said."""
+    note: str = ""
+
+    @property
+    def shown(self) -> str:
+        """How the page tells its stream what it shows."""
+        return f"{self.id}.{self.seq}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """An ended card in the history."""
+
+    id: uuid.UUID
+    url: str
+    look: str
+    icon: str
+    state: str
+    tool: str
+    summary: SafeString
+    by: str
+    lines: tuple[str | SafeString, ...]
+    at: str
+
+
+def entries(ids: Collection[uuid.UUID], reader: Membership) -> list[Entry]:
+    """These cards, oldest first, in a fixed number of queries. The caller knows that the reader may see them."""
+    rows = PendingAction.objects.filter(pk__in=ids).select_related("requester", "edited_from", "conversation")
+    actions = list(rows.order_by("pk"))
+    decisions, said = _decisions(actions), _words(actions, reader)
+    reverses = {record.action_id: record for record in reversing.records(actions)}
+    return [
+        _entry(action, reader, decisions[action.pk], said[action.turn_id], reverses.get(action.pk))
+        for action in actions
+    ]
+
+
+def order_of(action_id: uuid.UUID) -> int:
+    """A card's place among others: the millisecond in which its id was made."""
+    return action_id.int >> 80
+
+
+def _entry(
+    action: PendingAction,
+    reader: Membership,
+    decisions: Sequence[Decision],
+    words: Sequence[Said],
+    taken_back: Message | None,
+) -> Entry:
+    before = action.edited_from if action.edited_from_id and action.status in OPEN else None
+    own = action.conversation.starter_id == reader.pk
+    opens = own or permissions.allowed(reader, "read_all_conversations")
+    return Entry(
+        id=action.pk,
+        order=order_of(action.pk),
+        seq=action.seq,
+        card=cards.card(action, reader, decisions=decisions, predecessor=before, order=1, taken_back=taken_back),
+        by=action.requester.name,
+        at=wording.moment(action.created_at),
+        mine=action.requester_id == reader.pk,
+        conversation_url=f"{sidebar.url_of(action.conversation_id)}#action-{action.pk}" if opens else "",
+        conversation=str(action.conversation) if own else "",
+        words=tuple(words) if action.requester_id != reader.pk else (),
+        settles=action.status == Status.IN_DOUBT and permissions.allowed(reader, "reconcile_action"),
+    )
+
+
+def _words(actions: Iterable[PendingAction], reader: Membership) -> dict[uuid.UUID | None, list[Said]]:
+    """What was said in the turns of cards that others asked for."""
+    turns = {action.turn_id for action in actions if action.turn_id and action.requester_id != reader.pk}
+    found: dict[uuid.UUID | None, list[Said]] = defaultdict(list)
+    spoken = Q(role=Message.Role.USER) | Q(role=Message.Role.ASSISTANT, open=False)
+    rows = Message.objects.filter(spoken, turn__in=turns).exclude(text="").select_related("author")
+    for message in rows.order_by("position") if turns else ():
+        person = message.role == Message.Role.USER
+        text = message.text[:LONGEST]
+        found[message.turn_id].append(
+            Said(
+                who=message.author.name if message.author else "Aval",
+                at=wording.clock(message.created_at),
+                text=text if person else "",
+                prose=SafeString("") if person else markdown.render(text),
+            )
+        )
+    return found
+
+
+def lines(places: Sequence[Place], reader: Membership) -> list[Line]:
+    """Ended cards, in the order of their places."""
+    rows = PendingAction.objects.filter(pk__in=[place.pk for place in places]).select_related("requester")
+    by_id = {action.pk: action for action in rows.defer(*ROW)}
+    actions = [by_id[place.pk] for place in places if place.pk in by_id]
+    decisions = _decisions(actions)
+    return [_line(action, reader, decisions[action.pk]) for action in actions]
+
+
+def _line(action: PendingAction, reader: Membership, decisions: Sequence[Decision]) -> Line:
+    made = registry.get(action.tool)
+    told = receipts.settled(action, decisions, made, reader)
+    return Line(
+        id=action.pk,
+        url=cards.url_of(action),
+        look=told["look"],
+        icon=told["icon"],
+        state=str(Status(action.status).label),
+        tool=wording.tool_label(action.tool),
+        summary=wording.shown_text(action.summary),
+        by=action.requester.name,
+        lines=tuple(line for line in told["lines"] if line),
+        at=wording.moment(action.closed_at) if action.closed_at else "",
+    )
+
+
+def _decisions(actions: Sequence[PendingAction]) -> dict[uuid.UUID, list[Decision]]:
+    found: dict[uuid.UUID, list[Decision]] = defaultdict(list)
+    rows = Decision.objects.filter(action__in=[action.pk for action in actions]).select_related("member")
+    for decision in rows.order_by("slot") if actions else ():
+        found[decision.action_id].append(decision)
+    return found

@@ -13,7 +13,8 @@ class AssistantConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Load every tool and job, and refuse to start while a gated tool is incomplete (T21)."""
+        """Load every tool, job and alarm, and refuse to start while a gated tool is incomplete (T21)."""
+        import_module("assistant.insight.alarms")
         problems = import_module("assistant.gate.catalogue").load()
         if problems:
             raise ImproperlyConfigured("Incomplete tools: " + "; ".join(problems))

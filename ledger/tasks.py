@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
-from ledger import audit, jobs, lifeline, tenancy
+from ledger import audit, jobs, lifeline, nightly, tenancy
 from ledger.actions import quotes
 from ledger.models import Knock, Quote, Via
 
@@ -27,8 +27,11 @@ def expire_quote(tenant_id: uuid.UUID, quote_id: uuid.UUID) -> None:
 
 
 def sweep() -> None:
-    """Each minute: wake what a lost message left behind, forget old knocks, see that the rows are of this life."""
+    """Each minute: wake what a lost message left behind, forget old knocks, see that the rows are of this life, and
+    that every company's chain will be read.
+    """
     Knock.objects.filter(since__lt=Now() - KNOCKS_KEPT).delete()
     if lifeline.moved():
         lifeline.mend()
+    nightly.promise_all()
     jobs.dispatch_due()

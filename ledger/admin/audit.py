@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from ledger import audit, operators
+from ledger import audit, nightly, operators
 from ledger.admin.company import readable
 from ledger.admin.reading import ReadingAdmin, column, register, told
 from ledger.admin_site import site
@@ -141,14 +141,7 @@ def chain(request: Any) -> HttpResponse:
     """How long the chain is and where it stands; POST reads it from its first link and puts the finding on record."""
     if request.method == "POST":
         state = audit.verify()
-        audit.record(
-            "audit.verified",
-            by=None,
-            operator=operators.named(request.user),
-            length=state.length,
-            bad_seq=state.bad_seq,
-            problem=state.problem,
-        )
+        nightly.conclude(state, operator=operators.named(request.user))
         level = messages.SUCCESS if state.whole else messages.ERROR
         messages.add_message(request, level, finding(state))
         return redirect("admin:chain")

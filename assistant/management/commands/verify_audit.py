@@ -1,7 +1,8 @@
 """`manage.py verify_audit`: read the audit chain of every company, or of one; exit 1 where one is broken.
 
 One line for each company: its short name, its id, and how long the chain is and where it stands, or the number of the
-first bad link. Kept outside the installation, these lines tell later whether a chain was cut short or made anew.
+first bad link. The finding goes on record, and a broken chain raises an alert. Kept outside the installation, these
+lines tell later whether a chain was cut short or made anew.
 """
 
 import uuid
@@ -10,8 +11,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ledger import audit, tenancy
-from ledger.models import Access, ChainHead, Company
+from ledger import audit, nightly, tenancy
+from ledger.models import Access, ChainHead, Company, Via
 
 
 class Command(BaseCommand):
@@ -28,6 +29,8 @@ class Command(BaseCommand):
                 continue
             seen += 1
             state = audit.verify()
+            with audit.entering(Via.SYSTEM, "verify_audit"):
+                nightly.conclude(state)
             self.stdout.write(f"{company.slug} {company.pk} {_line(state)}")
             if not state.whole:
                 broken.append(company.slug)

@@ -39,9 +39,9 @@ class CompanySettings(BaseModel):
 
     `discount_limits` is by role (a role that is not named may give none, owners and admins any);
     `undo_seconds` and `expiry_seconds` are by tool, over the tool's own. `l3_threshold_cents` is where money
-    out takes a second person, `l3_always` asks for one every time. `overpayment` says what becomes of money
-    above what is owed: refused, or the client's credit where a person allows it (H19). Nothing is dated on or
-    before `books_closed_on` (I20).
+    out takes a second person, `l3_always` asks for one every time; `l3_passkey` wants strong approvals signed by a
+    passkey (T69). `overpayment` says what becomes of money above what is owed: refused, or the client's credit where a
+    person allows it (H19). Nothing is dated on or before `books_closed_on` (I20).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,6 +64,7 @@ class CompanySettings(BaseModel):
     expiry_seconds: dict[str, Annotated[int, Field(ge=60, le=7 * 86400)]] = {}
     l3_threshold_cents: int = Field(default=50_000, ge=0)
     l3_always: bool = False
+    l3_passkey: bool = False
     resume_turns: bool = True
     daily_token_budget: int = Field(default=2_000_000, ge=0)
 

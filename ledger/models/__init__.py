@@ -13,6 +13,7 @@ from ledger.models.lifelines import Lifeline
 from ledger.models.links import PublicLink
 from ledger.models.messages import Attachment, Channel, ClientMessage, DeliveryEvent, Suppression
 from ledger.models.notes import Note
+from ledger.models.passkeys import Passkey
 from ledger.models.payments import Allocation, Payment, Refund
 from ledger.models.people import Access, Language, Membership, Role, Suspension, User
 from ledger.models.pricebook import PriceItem, PriceVersion
@@ -49,6 +50,7 @@ __all__ = [
     "LostReason",
     "Membership",
     "Note",
+    "Passkey",
     "Payment",
     "PriceItem",
     "PriceVersion",

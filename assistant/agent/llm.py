@@ -11,11 +11,13 @@ import asyncio
 import json
 import logging
 import random
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import anyio
 import httpx2
 import openai
 
@@ -45,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 LAST_BYTE_SECONDS: Final = 0.2
 MOST_TOOL_LISTS: Final = 64
+NO_CONNECTION: Final = (httpx2.RequestError, ssl.SSLError, anyio.EndOfStream)
+"""What the package takes for a connection error: the transport lets two of a handshake's own through."""
 Chunks = openai.AsyncStream[object]
 
 
@@ -89,6 +93,7 @@ class Model:
             http_client=self._http,
         )
         self._tools: dict[tuple[int, ...], tuple[Sequence[dict[str, Any]], str]] = {}
+        self._first: httpx2.Request | None = None
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -190,7 +195,7 @@ class Model:
         try:
             async with (
                 self._opened(body, deadline) as response,
-                aclosing(payloads(response, self._patience(deadline))) as chunks,
+                aclosing(payloads(response, self._patience(deadline), may_rest=lambda: assembler.begun)) as chunks,
             ):
                 async for chunk in chunks:
                     if chunk is DONE:
@@ -227,23 +232,35 @@ class Model:
         try:
             content = self._written(body)
             async with asyncio.timeout_at(min(deadline, loop.time() + self.settings.idle_seconds)):
-                stream = await self._client.post(
-                    "/chat/completions", cast_to=object, content=content, stream=True, stream_cls=Chunks
-                )
+                response = await self._sent(content)
         except BadStatus as error:
             raise from_status(error.status, error.headers, error.body) from error
         except TimeoutError as error:
             raise ModelUnavailable("timeout", "the endpoint does not answer", retryable=False) from error
-        except openai.APITimeoutError as error:
+        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
             raise ModelUnavailable("timeout", "no connection in time") from error
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, *NO_CONNECTION) as error:
             raise ModelUnavailable("connection", str(error.__cause__ or error)) from error
         except (UnicodeEncodeError, ValueError, TypeError) as error:
             raise ModelRejectedRequest(f"the request cannot be written as JSON: {error}") from error
         try:
-            yield stream.response
+            yield response
         finally:
-            await stream.response.aclose()
+            await response.aclose()
+
+    async def _sent(self, content: bytes) -> httpx2.Response:
+        """The answer's head. The package makes the first request; address, authentication and headers of those after
+        it are that one's, for the package takes longer to make them than a near endpoint to answer.
+        """
+        if self._first is None:
+            path = "/chat/completions"
+            stream = await self._client.post(path, cast_to=object, content=content, stream=True, stream_cls=Chunks)
+            self._first = stream.response.request
+            return stream.response
+        first = self._first
+        headers = [(name, value) for name, value in first.headers.raw if name.lower() != b"content-length"]
+        again = httpx2.Request("POST", first.url, headers=headers, content=content, extensions=first.extensions)
+        return await self._http.send(again, stream=True)
 
     def _patience(self, deadline: float) -> Patience:
         return Patience(deadline, self.settings.idle_seconds, self.settings.limits.stream)

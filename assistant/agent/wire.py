@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,8 +15,10 @@ from assistant.agent.failures import ModelUnavailable
 from assistant.agent.stream import DONE, EventDecoder, StreamDamaged, StreamTooLarge, chunks_of, decode
 
 LONGEST_ERROR_BODY: Final = 65_536
-REST_SECONDS: Final = 0.02
-"""Between two reads of a stream: its words are shown in frames twice as far apart, and each read has its price."""
+REST_SECONDS: Final = 0.04
+"""After a read that had to wait: words are shown in frames as far apart, and each time one wakes has its price."""
+WAITED_SECONDS: Final = 0.002
+"""A piece that took longer to come was not there yet; those that lie there already are read without a rest."""
 
 
 class BadStatus(Exception):
@@ -44,8 +46,12 @@ class Patience:
     most_bytes: int
 
 
-async def payloads(response: httpx2.Response, patience: Patience) -> AsyncGenerator[Any, None]:
+async def payloads(
+    response: httpx2.Response, patience: Patience, *, may_rest: Callable[[], bool]
+) -> AsyncGenerator[Any, None]:
     """The answer's chunks as decoded JSON, and `[DONE]`. An endpoint that does not stream gives one.
+
+    Before it `may_rest` each piece is read as soon as it comes: somebody waits for the first word.
 
     Raises:
         TooLate, StreamTooLarge, StreamDamaged, ErrorInStream: see there.
@@ -55,10 +61,11 @@ async def payloads(response: httpx2.Response, patience: Patience) -> AsyncGenera
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "text/html":
         raise ModelUnavailable("not_a_model", "the endpoint answers with a web page", retryable=False)
-    decoder = EventDecoder()
-    whole = bytearray()
+    loop, decoder, whole = asyncio.get_running_loop(), EventDecoder(), bytearray()
+    asked = loop.time()
     async with aclosing(_pieces(response, patience)) as pieces:
         async for piece in pieces:
+            waited = loop.time() - asked > WAITED_SECONDS
             if kind == "application/json":
                 whole += piece
                 continue
@@ -67,8 +74,9 @@ async def payloads(response: httpx2.Response, patience: Patience) -> AsyncGenera
                 for chunk in chunks_of(event):
                     over = over or chunk is DONE
                     yield chunk
-            if not over:
+            if waited and not over and may_rest():
                 await asyncio.sleep(REST_SECONDS)
+            asked = loop.time()
     if kind == "application/json":
         yield decode(whole.decode("utf-8", "replace"))
         return

@@ -13,8 +13,13 @@ from assistant.agent.rehearsal.app import RehearsalApp
 
 
 def bound(port: int = 0, host: str = "127.0.0.1") -> socket.socket:
-    """A listening socket; port 0 takes a free one."""
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    """A listening socket; port 0 takes a free one.
+
+    Its protocol is named: of a socket that does not say TCP, asyncio lets each small piece wait for the one before to
+    be acknowledged (Nagle's algorithm), 40 ms on a connection that serves again.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
     listener.listen(1024)

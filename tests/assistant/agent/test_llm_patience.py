@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
@@ -202,6 +203,68 @@ async def test_the_request_carries_messages_tools_and_bounds() -> None:
             "max_tokens": 500,
         }
     ]
+
+
+async def test_each_request_has_the_head_of_the_first_whatever_its_body() -> None:
+    heads: list[list[str]] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower().splitlines()
+        length = next(int(line.split()[1]) for line in head if line.startswith("content-length:"))
+        await reader.readexactly(length)
+        heads.append([line for line in head if not line.startswith("content-length:")])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        writer.write(
+            b'data: {"choices": [{"delta": {"content": "fine"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+        )
+        writer.close()
+
+    served = await asyncio.start_server(answer, "127.0.0.1", 0)
+    base = f"http://127.0.0.1:{served.sockets[0].getsockname()[1]}/openai/v1"
+    model = Model(ModelSettings(base_url=base, model="m", api_key="secret", query=(("api-version", "2026-01"),)))
+    endpoint = Endpoint(model, None)  # type: ignore[arg-type]
+    said = [(await endpoint.ask([{"role": "user", "content": text}])).text for text in ("short", "longer " * 50, "")]
+    await model.aclose()
+    served.close()
+    assert said == ["fine"] * 3
+    assert heads[0] == heads[1] == heads[2]
+    assert heads[0][0] == "post /openai/v1/chat/completions?api-version=2026-01 http/1.1"
+    assert "authorization: bearer secret" in heads[0]
+
+
+async def test_nobody_listening_any_more_is_unavailable_too() -> None:
+    async with scripted(FINE, retries=0) as endpoint:
+        assert (await endpoint.ask()).text == "fine"
+    model = Model(endpoint.model.settings)
+    model._first = endpoint.model._first
+    with pytest.raises(ModelUnavailable) as caught:
+        await Endpoint(model, endpoint.app).ask()
+    await model.aclose()
+    assert caught.value.code == "connection"
+
+
+async def test_a_model_that_speaks_fast_is_heard_as_fast() -> None:
+    words = [{"text": f"word {number} "} for number in range(200)]
+    async with scripted({"do": words}) as endpoint:
+        started = time.monotonic()
+        heard = await endpoint.ask()
+    assert len(heard.text.split()) == 400
+    assert time.monotonic() - started < 3  # two hundred rests would take eight seconds
+
+
+async def test_the_rehearsal_model_holds_no_piece_back_until_the_one_before_is_acknowledged() -> None:
+    at_once: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def accepted(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        at_once.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = bound()
+    served = await asyncio.start_server(accepted, sock=listener)
+    _reader, writer = await asyncio.open_connection(*listener.getsockname())
+    assert await asyncio.wait_for(at_once, 5)
+    writer.close()
+    served.close()
 
 
 async def test_a_history_that_cannot_be_written_is_a_rejected_request() -> None:

@@ -6,7 +6,7 @@ Every amount, day and number in a text of ours is written by these; the machine 
 import contextlib
 import zoneinfo
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from babel.numbers import format_decimal
@@ -37,6 +37,11 @@ def amount(cents: int, currency: str) -> str:
 def day(value: date, length: str = "long") -> str:
     """A day in words that no two countries read differently: `December 1, 2026`, `1 de dezembro de 2026`."""
     return dates.format_date(value, locale(), length)
+
+
+def moment(at: datetime) -> str:
+    """An instant in the reader's time zone, day and time."""
+    return dates.format_datetime(at, timezone.get_current_timezone_name(), locale())
 
 
 def number(value: Decimal) -> str:

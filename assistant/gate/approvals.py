@@ -11,7 +11,7 @@ from django.db.models import F, Q, Value
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import closing, policy, renewing, targets
+from assistant.gate import closing, escalation, policy, presence, renewing, review, targets
 from assistant.gate.clicks import Answer as Answer
 from assistant.gate.clicks import Click as Click
 from assistant.gate.clicks import Kind as Kind
@@ -19,13 +19,16 @@ from assistant.gate.clicks import Verdict, decide, late, note
 from assistant.gate.clicks import find as find
 from assistant.gate.clicks import seen as seen
 from assistant.gate.clicks import visible as visible
-from assistant.gate.outcome import Clock, go_on, tell
+from assistant.gate.outcome import Clock, answered, go_on, tell
 from assistant.models import OPEN, Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
 from ledger import jobs
 from ledger.errors import DomainError
 from ledger.tenancy import current_tenant
+
+SECOND = 2
+"""The slot of the second person."""
 
 
 @transaction.atomic
@@ -37,26 +40,32 @@ def confirm(click: Click) -> Answer:
     refusal = _right(action, click)
     if not refusal and action.status in OPEN and targets.moved(action.targets):
         return _changed(click, action)
-    refusal = refusal or _presence(action, click)
-    if refusal:
+    here = presence.Presence(refusal) if refusal else presence.of(action, click)
+    if refusal := here.missing:
         return note(click, action, "confirm", Answer(Kind.REFUSED, action, refusal))
     if action.status == Status.AWAITING_SECOND:
         won = _second(action, click)
     elif action.approvals > 1:
-        won = _move(click, Status.PENDING, status=Status.AWAITING_SECOND, expires_at=Clock() + timedelta(hours=1))
+        minutes = review.current().policy.second_for(action.tool).expire_minutes
+        ends = Clock() + timedelta(minutes=minutes)
+        won = _move(click, Status.PENDING, status=Status.AWAITING_SECOND, expires_at=ends)
     else:
         won = _move(click, Status.PENDING, **_scheduled())
     if not won:
         return late(click, action, Verdict.CONFIRM)
-    slot = 2 if action.status == Status.AWAITING_SECOND else 1
+    slot = SECOND if action.status == Status.AWAITING_SECOND else 1
     action.refresh_from_db()
-    decide(action, click, Verdict.CONFIRM, slot)
+    decide(action, click, Verdict.CONFIRM, slot, proof=here.proof)
     if action.status == Status.SCHEDULED:
         jobs.forget("expire_action", action.pk)
+        if slot == SECOND:
+            jobs.forget("escalate_action", action.pk)
+            answered(action)
         jobs.later("execute_action", action.pk, at=action.execute_after if action.undo_seconds else None)
         announce(action.conversation_id, action)
     else:
         jobs.later("expire_action", action.pk, at=action.expires_at)
+        escalation.promise(action)
         tell(action, "awaiting_second", by=click.by.name)
         go_on(action)
     return Answer(Kind.DECIDED, action)
@@ -150,24 +159,6 @@ def _right(action: PendingAction, click: Click) -> str:
         return _("The assistant is paused in this company; an owner or admin can turn it on.")
     if action.status == Status.AWAITING_SECOND and click.by.pk == action.requester_id:
         return _("A second person has to confirm this.")
-    return ""
-
-
-def _presence(action: PendingAction, click: Click) -> str:
-    """What is missing of a strong card's yes: a login that is fresh, a hold or the typed amount, a reason."""
-    if action.status not in OPEN or action.level < Level.STRONG:
-        return ""
-    if not click.fresh_login:
-        return _("Sign in again to confirm this: your last sign-in is more than five minutes ago.")
-    typed = action.preview.get("typed", "")
-    if not (typed and click.typed.strip() == typed) and (action.alone or not click.held):
-        return (
-            _("Type what is asked for exactly as shown.")
-            if action.alone
-            else _("Hold the button, or type the amount exactly as shown.")
-        )
-    if not click.reason.strip():
-        return _("Write a short reason.")
     return ""
 
 

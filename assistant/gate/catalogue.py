@@ -6,11 +6,11 @@ import pkgutil
 from django.utils import translation
 
 import assistant.tools
-from assistant.gate import closing, execution, fence, freshness, reconciliation
+from assistant.gate import closing, escalation, execution, fence, freshness, reconciliation
 from assistant.tools import registry
 from ledger import permissions
 
-JOB_MODULES = (closing, execution, fence, freshness, reconciliation)
+JOB_MODULES = (closing, escalation, execution, fence, freshness, reconciliation)
 LANGUAGES = ("en", "pt-br")
 
 

@@ -4,11 +4,15 @@ import uuid
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Case, Value, When
 
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import OPEN, PendingAction, Status
 from ledger import audit, jobs, tenancy
 from ledger.models import Membership
+
+DEADLINE = "deadline"
+SECOND_TIMEOUT = "second_approval_timeout"
 
 
 class DecidedMeanwhile(Exception):
@@ -17,9 +21,13 @@ class DecidedMeanwhile(Exception):
 
 @transaction.atomic
 def expire(action_id: uuid.UUID, *, closed_by: str) -> bool:
-    """Close a card whose time is over by the database's clock. True if this call closed it."""
+    """Close a card whose time is over by the database's clock. True if this call closed it.
+
+    One that waited for its second person says so: nobody's no (settled question 7).
+    """
+    waited = When(status=Status.AWAITING_SECOND, then=Value(SECOND_TIMEOUT))
     rows = PendingAction.objects.filter(pk=action_id, status__in=OPEN, expires_at__lte=Clock()).update(
-        status=Status.EXPIRED, closed_by=closed_by, closed_at=Clock()
+        status=Status.EXPIRED, closed_by=Case(waited, default=Value(closed_by)), closed_at=Clock()
     )
     if rows:
         _expired(action_id, closed_by)
@@ -56,8 +64,8 @@ def close_open(action_id: uuid.UUID, *, closed_by: str) -> bool:
 def _expired(action_id: uuid.UUID, closed_by: str) -> None:
     action = PendingAction.objects.get(pk=action_id)
     jobs.forget("expire_action", action.pk)
-    audit.record("action.expired", by=None, subject=action, closed_by=closed_by, digest=action.digest)
-    tell(action, "expired", closed_by=closed_by)
+    audit.record("action.expired", by=None, subject=action, closed_by=action.closed_by, digest=action.digest)
+    tell(action, "expired", closed_by=action.closed_by)
     if closed_by != "new_message":
         go_on(action)
 
@@ -92,4 +100,4 @@ def replaced(action: PendingAction, successor: PendingAction, *, event: str, **p
 def expire_when_due(tenant_id: uuid.UUID, action_id: uuid.UUID) -> None:
     """The deadline of one card, from the sweep."""
     with tenancy.tenant(tenant_id):
-        expire(action_id, closed_by="deadline")
+        expire(action_id, closed_by=DEADLINE)

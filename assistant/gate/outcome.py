@@ -7,7 +7,10 @@ from django.db.models import DateTimeField, Func
 from assistant import turns
 from assistant.events import announce
 from assistant.gate import reading
-from assistant.models import Message, PendingAction
+from assistant.models import Alert, Message, PendingAction
+
+SECOND_WANTED = "second_wanted"
+"""The kind of the alert, and of the notice, that calls a second person."""
 
 
 class Clock(Func):
@@ -23,6 +26,7 @@ def tell(action: PendingAction, event: str, **params: Any) -> None:
 
     The record stands in the newest turn that has begun: history shows it where it happened.
     """
+    answered(action)
     begun = reading.BEGUN.first(conversation=action.conversation_id)
     record = Message(
         conversation_id=action.conversation_id,
@@ -33,6 +37,12 @@ def tell(action: PendingAction, event: str, **params: Any) -> None:
         params=params,
     )
     announce(action.conversation_id, action, record)
+
+
+def answered(action: PendingAction) -> None:
+    """A card that somebody else had been called to has its answer: the call is over."""
+    if action.escalated_at is not None:
+        Alert.objects.filter(action=action, kind=SECOND_WANTED, handled_at=None).update(handled_at=Clock())
 
 
 def go_on(action: PendingAction) -> None:

@@ -101,10 +101,14 @@ class Daily(Part):
 
 
 class Second(Part):
-    """How long a second person is waited for: then the backup is called, then nobody has decided. Minutes."""
+    """How long a second person is waited for: then the backup is called, then nobody has decided. Minutes.
+
+    `backup` is the ref of the member who is called (U-03); "" calls everybody who may decide it.
+    """
 
     escalate_minutes: Annotated[int, Field(ge=1, le=7 * 1440)] = 30
     expire_minutes: Annotated[int, Field(ge=2, le=7 * 1440)] = 60
+    backup: Annotated[str, Field(max_length=24)] = ""
 
 
 class Policy(Part):

@@ -13,6 +13,7 @@ from ledger.models.lifelines import Lifeline
 from ledger.models.links import PublicLink
 from ledger.models.messages import Attachment, Channel, ClientMessage, DeliveryEvent, Suppression
 from ledger.models.notes import Note
+from ledger.models.notices import Delegation, StaffNotice
 from ledger.models.passkeys import Passkey
 from ledger.models.payments import Allocation, Payment, Refund
 from ledger.models.people import Access, Language, Membership, Role, Suspension, User
@@ -39,6 +40,7 @@ __all__ = [
     "Company",
     "Contact",
     "CreditNote",
+    "Delegation",
     "DeliveryEvent",
     "Due",
     "Invoice",
@@ -65,6 +67,7 @@ __all__ = [
     "Sequence",
     "SettingsVersion",
     "Site",
+    "StaffNotice",
     "Stage",
     "StageChange",
     "StoredDocument",

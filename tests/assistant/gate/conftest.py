@@ -5,10 +5,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import F
 
 from assistant.gate import approvals, execution, proposals, renewing
 from assistant.gate.approvals import Answer, Click
@@ -88,6 +90,11 @@ class Office:
         with self.scope():
             return PendingAction.objects.get(pk=action.pk)
 
+    def age(self, action: PendingAction, by: timedelta) -> None:
+        """Let the action's deadline be so much earlier."""
+        with self.scope():
+            PendingAction.objects.filter(pk=action.pk).update(expires_at=F("expires_at") - by)
+
     def run_due(self, kind: str, action: PendingAction) -> None:
         jobs.run(kind, action.pk, self.company.pk)
 
@@ -96,7 +103,9 @@ def make_office() -> Office:
     slug = f"office-{uuid.uuid4().hex[:10]}"
     company_id = tenancy.new_id()
     with tenancy.tenant(company_id):
-        company = Company.objects.create(id=company_id, slug=slug, name="Lone Ridge", country="US", currency="USD")
+        company = Company.objects.create(
+            id=company_id, slug=slug, name="Lone Ridge", country="US", currency="USD", email="office@ridge.example"
+        )
         people = {}
         for number, (name, role) in enumerate((("dana", "owner"), ("alex", "sales"), ("sam", "admin")), start=1):
             user = User.objects.create(email=f"{name}@{slug}.example")

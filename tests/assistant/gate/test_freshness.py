@@ -43,7 +43,11 @@ def test_a_press_on_it_shows_the_new_card_and_does_nothing(office, provider):
     rename(office, "John A. Smith")
     answer = office.confirm(look(office, action))
     assert (answer.kind, office.fresh(action).status) == (Kind.CONFLICT, Status.SUPERSEDED)
-    assert (answer.action.edited_from_id, answer.action.stale, answer.action.status) == (action.pk, None, Status.PENDING)
+    assert (answer.action.edited_from_id, answer.action.stale, answer.action.status) == (
+        action.pk,
+        None,
+        Status.PENDING,
+    )
     assert provider.all_sends() == {}
 
 

@@ -74,8 +74,8 @@ def test_a_card_that_came_up_while_the_switch_was_pressed_is_not_confirmed(offic
     assert "paused" in answer.sentence
 
 
-@pytest.mark.parametrize("round", range(8))
-def test_a_click_and_the_switch_at_once_have_one_outcome(office, round):
+@pytest.mark.parametrize("attempt", range(8))
+def test_a_click_and_the_switch_at_once_have_one_outcome(office, attempt):
     action = office.propose("rename_client", name="Joe")
     start = threading.Barrier(2)
 
@@ -87,7 +87,8 @@ def test_a_click_and_the_switch_at_once_have_one_outcome(office, round):
             connection.close()
 
     threads = [
-        threading.Thread(target=at_once, args=(work,)) for work in (lambda: office.confirm(action), lambda: pause(office))
+        threading.Thread(target=at_once, args=(work,))
+        for work in (lambda: office.confirm(action), lambda: pause(office))
     ]
     for thread in threads:
         thread.start()

@@ -77,6 +77,9 @@ def decision(one: Decision) -> dict[str, Any]:
         "door": one.door,
         "reason_code": one.reason_code,
         "reason": one.reason,
+        "evidence": one.evidence,
+        "attachment": one.attachment,
+        "passkey": bool(one.assertion),
         "seconds_shown": one.seconds_shown,
         "shown_hash": one.shown_hash,
     }

@@ -4,6 +4,7 @@ Every word on a card comes from the frozen preview, the database and gettext (R6
 under Details, marked as such.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +16,11 @@ from django.utils.translation import gettext as _
 from assistant.doors import receipts, wording
 from assistant.doors.shapes import FEW, FIRST, OF_THE_FILE, Card, CardDocument, CardFact, Details, Label
 from assistant.doors.wording import Shown
-from assistant.gate import policy, renewing
+from assistant.gate import passkeys, policy, renewing
 from assistant.models import OPEN, Decision, Message, PendingAction, Status
 from assistant.tools import registry
+from assistant.tools.effects import Level
+from ledger import webauthn
 from ledger.models import Membership
 
 
@@ -65,7 +68,9 @@ def card(
         "successor_url": receipts.link_to(action, action.superseded_by_id),
     }
     if action.status in OPEN:
-        return Card(**common, **_waiting(action, decides, facts, predecessor, made, decisions))
+        strong = decides and action.level >= Level.STRONG and not action.stale
+        signing = _signing(action, reader) if strong else {}
+        return Card(**common, **signing, **_waiting(action, decides, facts, predecessor, made, decisions))
     return Card(**common, **receipts.settled(action, decisions, made, reader, taken_back))
 
 
@@ -99,6 +104,7 @@ def _waiting(
         "consequences": tuple(wording.sentence(phrase) for phrase in action.preview.get("consequences", ())),
         "warnings": tuple(wording.sentence(phrase) for phrase in action.preview.get("warnings", ())),
         "note": _first_approval(decisions) if action.status == Status.AWAITING_SECOND else "",
+        "grounds": receipts.grounds(action, decisions),
         "stale": _stale_words(stale) if stale else "",
         "alone": action.alone,
         "can_decide": decides,
@@ -106,6 +112,22 @@ def _waiting(
         "typed": action.preview.get("typed", ""),
         "announcement": _("Waiting for you: %(summary)s") % {"summary": action.summary} if decides else "",
     }
+
+
+def _signing(action: PendingAction, reader: Membership) -> dict[str, Any]:
+    """What the reader's browser asks a passkey for, as JSON, and whether the reader lacks one that is required."""
+    ways: passkeys.Ways = vars(reader).setdefault("ways_of_presence", None) or passkeys.ways_of(reader)
+    vars(reader)["ways_of_presence"] = ways  # one reader's cards ask once
+    here = webauthn.site()
+    if not ways.keys or here is None:
+        return {"unsigned": ways.required}
+    asked = {
+        "challenge": webauthn.encode(passkeys.challenge_of(action)),
+        "rpId": here.rp_id,
+        "origin": here.origin,
+        "credentials": [{"id": key.credential_id, "transports": key.transports} for key in ways.keys],
+    }
+    return {"sign": json.dumps(asked)}
 
 
 def _decides(action: PendingAction, reader: Membership, made: registry.Tool, decisions: Sequence[Decision]) -> bool:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 
 from django.http import Http404, HttpResponse, HttpResponseNotModified
+from django.utils.http import content_disposition_header
 from django.utils.timezone import now
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
@@ -13,10 +14,14 @@ from assistant.doors.access import MemberRequest, members_only, posted, wants_js
 from assistant.doors.answering import WATCHED, another, answer_of, show, told
 from assistant.gate import approvals, clicks, policy, renewing, reversing
 from assistant.gate.approvals import Answer, Click, Kind
-from assistant.models import PendingAction
+from assistant.gate.evidence import PDF, Given
+from assistant.models import EvidenceFile, PendingAction
+from assistant.models.evidence import MOST_BYTES
 from assistant.tools import registry
 from ledger.errors import DomainError
 from ledger.models import StoredDocument, Via
+from ledger.text import clean_block
+from ledger.webauthn import MOST_CHARS
 
 SIGNED_IN_AT = "signed_in_at"
 
@@ -37,7 +42,9 @@ def action(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.U
 @require_POST
 @members_only
 def confirm(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> HttpResponse:
-    """Yes to exactly what was shown (`hash`); strong cards take `held` or `typed`, `reason` and a fresh sign-in."""
+    """Yes to exactly what was shown (`hash`). Strong cards take `held` or `typed`, a `reason`, and a passkey's
+    `assertion` or else a fresh sign-in; with them may come `evidence` and a file, `evidence_file`.
+    """
     return _decide(request, approvals.confirm, conversation_id, action_id)
 
 
@@ -139,6 +146,22 @@ def page(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUI
     return _kept(response)
 
 
+@require_GET
+@members_only
+def evidence(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID, slot: int) -> HttpResponse:
+    """The file that a person gave with a strong yes, for whoever may read the card. A PDF is only ever downloaded."""
+    found = _read(request, conversation_id, action_id)
+    kept = EvidenceFile.objects.select_related("decision").filter(decision__action=found, decision__slot=slot).first()
+    if kept is None:
+        raise Http404
+    described = kept.decision.attachment
+    response = HttpResponse(bytes(kept.content), content_type=described["kind"])
+    way = "attachment" if described["kind"] == PDF else "inline"
+    response["Content-Disposition"] = content_disposition_header(way == "attachment", described["name"]) or way
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox; frame-ancestors 'none'"
+    return _kept(response)
+
+
 def _click(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> Click:
     signed_in = request.session.get(SIGNED_IN_AT, 0)
     given = posted(request)
@@ -151,8 +174,17 @@ def _click(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.U
         held=given.get("held") == "1",
         reason_code=given.get("reason_code", "") if given.get("reason_code") in wording.REASONS else "",
         reason=given.get("reason", "").replace("\x00", "").strip()[:2000],
+        evidence=clean_block(given.get("evidence", ""))[:2000],
+        file=_file(request),
+        assertion=given.get("assertion", "")[: MOST_CHARS + 1],
         fresh_login=now().timestamp() - signed_in <= policy.FRESH_LOGIN_SECONDS,
     )
+
+
+def _file(request: MemberRequest) -> Given | None:
+    """The file that came with a form; no more of it is read than it takes to know that it is too large."""
+    file = request.FILES.get("evidence_file")
+    return Given(file.name or "", file.read(MOST_BYTES + 1)) if file else None
 
 
 def _find(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> PendingAction:

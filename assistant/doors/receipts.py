@@ -10,10 +10,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from assistant.doors import wording
-from assistant.doors.shapes import Held
+from assistant.doors.shapes import Ground, Held
 from assistant.gate import reversing
 from assistant.models import Decision, Message, PendingAction, Status
 from assistant.tools import registry
+from assistant.tools.effects import Level
 from ledger import permissions
 from ledger.models import Membership
 
@@ -26,6 +27,37 @@ def settled(
     taken_back: Message | None = None,
 ) -> dict[str, Any]:
     """What a card turns into: held, running, a receipt, or a word on why nothing was done."""
+    return {"grounds": grounds(action, decisions), **_settled(action, decisions, made, reader, taken_back)}
+
+
+def grounds(action: PendingAction, decisions: Sequence[Decision]) -> tuple[Ground, ...]:
+    """What each person gave with a strong yes."""
+    if action.level < Level.STRONG:
+        return ()
+    return tuple(_ground(action, d) for d in decisions if d.verdict == Decision.Verdict.CONFIRM)
+
+
+def _ground(action: PendingAction, decision: Decision) -> Ground:
+    attached = decision.attachment or {}
+    where = [action.conversation_id, action.pk, decision.slot]
+    signed = decision.assertion or {}
+    return Ground(
+        name=decision.member.name,
+        how=_("signed with the passkey “%(name)s”") % {"name": signed["name"]} if signed else "",
+        reason=decision.reason,
+        evidence=decision.evidence,
+        file_name=attached.get("name", ""),
+        file_url=reverse("chat:action_evidence", args=where) if attached else "",
+    )
+
+
+def _settled(
+    action: PendingAction,
+    decisions: Sequence[Decision],
+    made: registry.Tool | None,
+    reader: Membership,
+    taken_back: Message | None,
+) -> dict[str, Any]:
     label = wording.tool_label(action.tool)
     confirmed = _confirmed_by(decisions)
     at = wording.moment(action.closed_at) if action.closed_at else ""

@@ -76,6 +76,18 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Ground:
+    """What one person gave with a strong yes: how they showed that it was them, their reason, their evidence."""
+
+    name: str
+    how: str
+    reason: str
+    evidence: str
+    file_name: str = ""
+    file_url: str = ""
+
+
+@dataclass(frozen=True)
 class Card:
     """Everything the card templates need, for one reader."""
 
@@ -115,6 +127,7 @@ class Card:
     message_url: str = ""
     stamp: tuple[str, str] | None = None
     note: str = ""
+    grounds: tuple[Ground, ...] = ()
     stale: str = ""
     alone: bool = False
     can_decide: bool = False
@@ -123,6 +136,8 @@ class Card:
     compensation: str = ""
     compensated_url: str = ""
     typed: str = ""
+    sign: str = ""
+    unsigned: bool = False
     successor_url: str = ""
     announcement: str = ""
     wrong: str = ""

@@ -19,6 +19,7 @@ on_action: list[URLPattern] = [
     path("settle", settling.settle, name="action_settle"),
     path("document.pdf", deciding.document, name="action_document"),
     path("page.png", deciding.page, name="action_page"),
+    path("evidence/<int:slot>", deciding.evidence, name="action_evidence"),
 ]
 on_conversation: list[URLPattern | URLResolver] = [
     path("", chat.conversation, name="conversation"),

@@ -7,14 +7,18 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils import timezone
 
-from assistant.gate import closing, reading
+from assistant.gate import closing, passkeys, reading
+from assistant.gate.evidence import Given, described, keep
 from assistant.gate.sight import readable
 from assistant.gate.sight import visible as visible
 from assistant.models import OPEN, Decision, PendingAction, Seen
+from assistant.tools.effects import Level
 from ledger import audit
 from ledger.models import Membership
 
 Verdict = Decision.Verdict
+ARMING_SECONDS = 0.7
+"""How long a card's buttons ignore everything on a page, from the first moment that they are in sight."""
 
 
 class Kind(StrEnum):
@@ -38,7 +42,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Click:
-    """One person's click: on which card of which conversation, through which door, on what they had been shown."""
+    """One person's click: on which card of which conversation, through which door, on what they had been shown.
+
+    `assertion` is a passkey's answer as JSON (`PublicKeyCredential.toJSON()`), unchecked; `evidence` is words, `file` a
+    file.
+    """
 
     action_id: uuid.UUID
     conversation_id: uuid.UUID
@@ -49,6 +57,8 @@ class Click:
     reason_code: str = ""
     reason: str = ""
     evidence: str = ""
+    file: Given | None = None
+    assertion: str = ""
     fresh_login: bool = False
 
 
@@ -80,11 +90,15 @@ def seen(click: Click) -> bool:
     return True
 
 
-def decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> None:
-    """Put the decision on record: who, when, from where, on what they were shown, and for how long."""
-    seen = Seen.objects.filter(action=action, member=click.by).order_by("at").first()
-    waited = max(0, int((timezone.now() - seen.at).total_seconds())) if seen else None
-    Decision.objects.create(
+def decide(
+    action: PendingAction, click: Click, verdict: Verdict, slot: int, *, proof: passkeys.Proof | None = None
+) -> None:
+    """Put the decision on record: who, when, from where, on what they were shown, for how long, with what evidence."""
+    shown = Seen.objects.filter(action=action, member=click.by, door=audit.origin().door).first()
+    waited = max(0.0, (timezone.now() - shown.at).total_seconds()) if shown else None
+    given = click.file if verdict == Verdict.CONFIRM and action.level >= Level.STRONG else None
+    attachment = described(given) if given else None
+    made: Decision = Decision.objects.create(
         action=action,
         slot=slot,
         verdict=verdict,
@@ -94,9 +108,15 @@ def decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> 
         reason_code=click.reason_code[:24],
         reason=click.reason[:2000],
         evidence=click.evidence[:2000],
-        seconds_shown=waited,
+        attachment=attachment,
+        assertion=proof.kept if proof else None,
+        seconds_shown=None if waited is None else int(waited),
         shown_hash=click.shown_hash,
     )
+    if given:
+        keep(made, given)
+    if proof:
+        passkeys.used(proof)
     audit.record(
         f"action.{PAST[verdict]}" if slot != 3 else "action.undone",
         by=click.by,
@@ -104,11 +124,24 @@ def decide(action: PendingAction, click: Click, verdict: Verdict, slot: int) -> 
         slot=slot,
         digest=action.digest,
         shown=click.shown_hash,
-        seconds_shown=waited,
+        seconds_shown=None if waited is None else int(waited),
+        arming=_arming(waited),
         reason_code=click.reason_code,
         reason=click.reason,
+        evidence=click.evidence[:2000],
+        attachment=attachment["sha256"] if attachment else "",
+        passkey=passkeys.fingerprint_of(proof.kept) if proof else "",
         outcome="won",
     )
+
+
+def _arming(waited: float | None) -> str:
+    """What the record says of a decision that came sooner than a page's buttons allow: nothing refuses it, since a
+    program or a page without scripts tells no first sight, but it may be asked about later.
+    """
+    if waited is None:
+        return "unseen"
+    return "early" if waited < ARMING_SECONDS else "armed"
 
 
 PAST = {Verdict.CONFIRM: "confirmed", Verdict.REJECT: "rejected", Verdict.CANCEL: "cancelled"}

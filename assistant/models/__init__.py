@@ -10,6 +10,7 @@ from assistant.models.actions import (
     Status,
 )
 from assistant.models.conversations import Conversation, Message
+from assistant.models.evidence import EvidenceFile
 from assistant.models.policies import LimitUse, Question, ReviewPolicy
 from assistant.models.turns import DailyUsage, ToolCall, Turn
 
@@ -22,6 +23,7 @@ __all__ = [
     "Conversation",
     "DailyUsage",
     "Decision",
+    "EvidenceFile",
     "LimitUse",
     "Message",
     "PendingAction",

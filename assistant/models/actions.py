@@ -204,6 +204,8 @@ class Decision(TenantModel):
     """What a person decided, on what they had been shown. One for each slot.
 
     Slots 1 and 2 are the first and the second person's; slot 3 is the undo of a confirmed action before it ran.
+    `evidence` is in words; `attachment` says name, kind, size and sha256 of a file (its bytes: EvidenceFile).
+    `assertion` is what a passkey signed, whole, so that it can be checked again (gate.passkeys).
     """
 
     class Verdict(models.TextChoices):
@@ -221,6 +223,8 @@ class Decision(TenantModel):
     reason_code = models.CharField(max_length=24, blank=True, default="")
     reason = models.TextField(blank=True, default="")
     evidence = models.TextField(blank=True, default="")
+    attachment = models.JSONField(null=True)
+    assertion = models.JSONField(null=True)
     seconds_shown = models.PositiveIntegerField(null=True)
     shown_hash = models.CharField(max_length=64)
 

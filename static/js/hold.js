@@ -1,23 +1,16 @@
-// Hold to confirm. With a pointer: hold for two seconds. With a keyboard or a screen reader: press, then press again
-// within eight seconds (WCAG 2.1.1 rules out a key that must be held down). The form gets held=1; without this
-// script it asks for the amount in words of one's own.
+// Hold to confirm, with a pointer, for two seconds. A key is never held (WCAG 2.1.1), and one that repeats itself is no
+// hold either: whoever presses the button with a key, or with a screen reader, types what the card asks for instead,
+// which then makes it an ordinary button. Without this script the amount is typed as well.
 
 const HOLD_MS = 2000;
-const AGAIN_MS = 8000;
-const APART_MS = 400;
 let active = null;
 
 function confirmed(button) {
-  relabel(button, false);
   button.form.elements.held.value = "1";
   button.form.requestSubmit(button);
 }
 
-function relabel(button, again) {
-  button.dataset.label ??= button.textContent;
-  button.textContent = again ? button.dataset.again : button.dataset.label;
-  button.dataset.pressed = again ? String(performance.now()) : "";
-}
+const typed = (button) => button.form.elements.typed.value.trim() !== "";
 
 function stop() {
   if (!active) return;
@@ -28,7 +21,7 @@ function stop() {
 
 document.addEventListener("pointerdown", (event) => {
   const button = event.target.closest?.("[data-hold]");
-  if (!button || button.disabled || !event.isPrimary || event.button !== 0) return;
+  if (!button || button.disabled || !event.isPrimary || event.button !== 0 || typed(button)) return;
   if (button.closest("[data-arming]")) return;
   button.setPointerCapture(event.pointerId);
   const start = performance.now();
@@ -49,12 +42,9 @@ document.addEventListener("contextmenu", (event) => event.target.closest?.("[dat
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-hold]");
-  if (!button) return;
+  if (!button || typed(button)) return;
   event.preventDefault();
   if (event.detail !== 0 && event.pointerType !== "") return;
-  const pressed = Number(button.dataset.pressed || 0);
-  if (!pressed) {
-    relabel(button, true);
-    setTimeout(() => button.isConnected && relabel(button, false), AGAIN_MS);
-  } else if (performance.now() - pressed > APART_MS) confirmed(button);
+  button.form.querySelector("[data-typing]").open = true;
+  button.form.elements.typed.focus();
 });

@@ -28,14 +28,15 @@ function say(form, words) {
 // The second submit carries the signature and goes its ordinary way.
 document.addEventListener("submit", async (event) => {
   const { target: form, submitter } = event;
-  if (!form.dataset.passkey || !submitter?.matches("[data-hold]") || form.elements.assertion.value) return;
+  if (!form.dataset.passkey || !submitter?.matches("[data-confirm]") || form.elements.assertion.value) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   if (form.dataset.asking) return;
   form.dataset.asking = "1";
   say(form, "");
-  const { challenge, rpId, credentials } = JSON.parse(form.dataset.passkey);
+  const { challenge, rpId, origin, credentials } = JSON.parse(form.dataset.passkey);
   try {
+    if (location.origin !== origin) throw new Error("elsewhere");
     const publicKey = {
       challenge: bytes(challenge), rpId, allowCredentials: keys(credentials), userVerification: "required",
     };
@@ -43,7 +44,7 @@ document.addEventListener("submit", async (event) => {
     form.requestSubmit(submitter);
   } catch {
     form.elements.held.value = "";
-    say(form, form.dataset.failed);
+    say(form, location.origin === origin ? form.dataset.failed : form.dataset.elsewhere);
   } finally {
     delete form.dataset.asking;
   }

@@ -131,7 +131,7 @@ def _signing(action: PendingAction, reader: Membership) -> dict[str, Any]:
 
 
 def _decides(action: PendingAction, reader: Membership, made: registry.Tool, decisions: Sequence[Decision]) -> bool:
-    if not policy.may_decide(reader, made, action.level):
+    if not policy.may_answer(reader, made, action, [decision.member_id for decision in decisions]):
         return False
     if action.status == Status.AWAITING_SECOND:
         return reader.pk not in {action.requester_id, *(decision.member_id for decision in decisions)}

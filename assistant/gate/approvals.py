@@ -153,7 +153,9 @@ def _right(action: PendingAction, click: Click) -> str:
     made = registry.get(action.tool)
     if action.status not in OPEN:
         return ""
-    if made is None or not policy.may_decide(click.by, made, action.level):
+    first = Decision.objects.filter(action=action, slot=1).values_list("member_id", flat=True)
+    waits = list(first) if action.status == Status.AWAITING_SECOND else []
+    if made is None or not policy.may_answer(click.by, made, action, waits):
         return _("You may not confirm this; somebody with the right to has to.")
     if policy.agent_paused():
         return _("The assistant is paused in this company; an owner or admin can turn it on.")

@@ -14,6 +14,7 @@ from assistant.gate.sight import visible as visible
 from assistant.models import OPEN, Decision, PendingAction, Seen
 from assistant.tools.effects import Level
 from ledger import audit
+from ledger.actions.delegations import givers_of
 from ledger.models import Membership
 
 Verdict = Decision.Verdict
@@ -131,6 +132,7 @@ def decide(
         evidence=click.evidence[:2000],
         attachment=attachment["sha256"] if attachment else "",
         passkey=passkeys.fingerprint_of(proof.kept) if proof else "",
+        stands_in_for=[giver.ref for giver in givers_of(click.by)],
         outcome="won",
     )
 

@@ -145,7 +145,7 @@ def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None
     deciders = [decision.member for decision in confirmed]
     if len({m.pk for m in deciders}) < action.approvals or any(d.shown_hash != action.digest for d in confirmed):
         return "NO_APPROVAL", _("The decision on record does not cover this.")
-    if not all(policy.may_decide(member, made, action.level) for member in deciders):
+    if not all(policy.may_answer(m, made, action, [d.pk for d in deciders if d.pk != m.pk]) for m in deciders):
         return "FORBIDDEN", _("The person who confirmed may no longer do this.")
     if sentence := policy.refusal_now(action, made, requester, current_settings().values):
         return "POLICY", sentence

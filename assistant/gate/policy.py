@@ -4,7 +4,8 @@ The levels follow from the effects; what a company asks for beyond them is its r
 raises. Automatic checks of figures are in guardrails.py, a person's answer in approvals.py.
 """
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from assistant.tools.effects import Effect, Level, level_of
 from assistant.tools.facts import Target, plain
 from assistant.tools.registry import Context, Prepared, Tool
 from ledger import permissions
+from ledger.actions.delegations import givers_of, takers_of
 from ledger.company_settings import CompanySettings
 from ledger.compiled import Compiled
 from ledger.errors import DomainError, NotAllowed
@@ -63,8 +65,38 @@ def agent_paused() -> bool:
 
 
 def may_decide(member: Membership, made: Tool, level: int) -> bool:
-    """Whether this member may be one who decides an action of this tool and level, now."""
+    """Whether this member may be one who decides an action of this tool and level, now: by an own right, or for
+    somebody who is away.
+    """
+    return has_right(member, made, level) or any(has_right(one, made, level) for one in givers_of(member))
+
+
+def has_right(member: Membership, made: Tool, level: int) -> bool:
+    """Whether the member's own role and limits let them decide it."""
     return permissions.allowed(member, made.permission) and (level < Level.STRONG or member.approve_l3)
+
+
+def able(made: Tool, level: int) -> set[uuid.UUID]:
+    """The members who may decide an action of this tool and level now: by an own right, or for one of those."""
+    own = {member.pk for member in Membership.objects.filter(active=True) if has_right(member, made, level)}
+    return own | takers_of(own)
+
+
+def may_answer(member: Membership, made: Tool, action: PendingAction, first: Collection[uuid.UUID]) -> bool:
+    """Whether the member may say yes to this very card, which the members `first` have decided on.
+
+    What one asked for oneself takes one's own right. Nobody is the second key to a card by the right of somebody who
+    asked for it or has turned the first.
+    """
+    if has_right(member, made, action.level):
+        return True
+    if member.pk == action.requester_id:
+        return False
+    return any(
+        has_right(one, made, action.level)
+        for one in givers_of(member)
+        if action.approvals == 1 or one.pk not in (action.requester_id, *first)
+    )
 
 
 def weigh(
@@ -105,8 +137,8 @@ def weigh(
     if outside and effects & OUTWARD:
         level = Level(min(level + 1, Level.STRONG))
     level = max(level, asked.level)
-    routed = not may_decide(requester, made, level)
-    deciders = [m for m in Membership.objects.filter(active=True) if may_decide(m, made, level)]
+    routed = not has_right(requester, made, level)
+    deciders = able(made, level)
     if not deciders:
         raise NotAllowed(_("Nobody in this company may approve this, so it was not put forward."))
     two = asked.people == 2 or _takes_two(effects, prepared.amount_cents, settings)
@@ -154,7 +186,7 @@ def refusal_now(action: PendingAction, made: Tool, requester: Membership, settin
 
 def _others(action: PendingAction, made: Tool) -> bool:
     """Whether a second person could have decided it."""
-    return len([m for m in Membership.objects.filter(active=True) if may_decide(m, made, action.level)]) > 1
+    return len(able(made, action.level)) > 1
 
 
 def _case(policy: review.Policy, targets: Iterable[Target], **known: Any) -> Case:

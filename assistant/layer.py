@@ -26,13 +26,16 @@ from channels_postgres.core import PostgresChannelLayer
 log = logging.getLogger(__name__)
 
 NOTIFY_CHANNEL = "aval_layer"
-NOTIFY = f"SELECT pg_notify('{NOTIFY_CHANNEL}', %s)"
+NOTIFY = f"SELECT pg_notify('{NOTIFY_CHANNEL}', payload) FROM unnest(%s::text[]) AS payload"  # noqa: S608 (our own name)
 GAP = "layer.gap"
 MAX_PAYLOAD_BYTES = 7999
 """PostgreSQL's limit for a notification is below 8,000 bytes."""
 RECONNECT_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 SEND_SECONDS = 2.0
 """How long a message waits for a connection; then it is given up, for the rows hold what it would have said."""
+LINGER_SECONDS = 60.0
+"""How long the listening connection is kept when nobody listens: a person who turns a page comes back at once, and a
+new connection costs more than a whole page."""
 PATIENCE_SECONDS = 5.0
 """How long a new reader waits for the database; then it reads rows and is told of the gap once it listens."""
 
@@ -102,6 +105,9 @@ class _Post:
         self._opening = asyncio.Lock()
         self._listener: asyncio.Task[None] | None = None
         self._listening = asyncio.Event()
+        self._hanging_up: asyncio.TimerHandle | None = None
+        self._unsent: list[tuple[str, asyncio.Future[None]]] = []
+        self._sending: asyncio.Task[None] | None = None
 
     async def join(self, group: str, channel: str) -> None:
         self._groups.setdefault(group, set()).add(channel)
@@ -114,11 +120,22 @@ class _Post:
             self._groups.pop(group, None)
         self._queues.pop(channel, None)
         if not self._queues and self._listener is not None:
+            self._stay()
+            self._hanging_up = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._hang_up)
+
+    def _stay(self) -> None:
+        if self._hanging_up is not None:
+            self._hanging_up.cancel()
+            self._hanging_up = None
+
+    def _hang_up(self) -> None:
+        if self._listener is not None:
             self._listener.cancel()
             self._listener = None
             self._listening.clear()
 
     async def queue(self, channel: str) -> "asyncio.Queue[bytes | None]":
+        self._stay()
         queue = self._queues.setdefault(channel, asyncio.Queue(self._capacity))
         if self._listener is None or self._listener.done():
             self._listening.clear()
@@ -130,14 +147,34 @@ class _Post:
         return queue
 
     async def notify(self, name: str, message: bytes) -> None:
+        """Send one message. Those that come while others are on their way go out together, in one statement."""
         payload = f"{name}:{base64.b64encode(message).decode()}"
         if len(payload) > MAX_PAYLOAD_BYTES:
             raise MessageTooLarge(f"{len(payload)} bytes")
-        pool = await self._open_pool()
-        async with pool.connection(timeout=SEND_SECONDS) as connection:
-            await connection.execute(NOTIFY, (payload,), prepare=True)
+        sent = asyncio.get_running_loop().create_future()
+        self._unsent.append((payload, sent))
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send_what_waits(), name="channel layer: send")
+        await sent
+
+    async def _send_what_waits(self) -> None:
+        while self._unsent:
+            taken, self._unsent = self._unsent, []
+            failed: Exception | None = None
+            try:
+                pool = await self._open_pool()
+                async with pool.connection(timeout=SEND_SECONDS) as connection:
+                    await connection.execute(NOTIFY, ([payload for payload, _ in taken],), prepare=True)
+            except Exception as error:
+                failed = error
+            for _, sent in taken:
+                if not sent.done():  # whoever sent it may have given up
+                    sent.set_exception(failed) if failed else sent.set_result(None)
 
     async def close(self) -> None:
+        self._stay()
+        if self._sending is not None:
+            await asyncio.gather(self._sending, return_exceptions=True)
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.gather(self._listener, return_exceptions=True)

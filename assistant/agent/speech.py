@@ -87,7 +87,7 @@ class Speech:
             if piece:
                 await self._send(sent, piece)
                 sent += len(piece)
-            await self._rest(self._pace())
+            await self._rest(until_the_next(self._pace(), asyncio.get_running_loop().time()))
             if self._unsent:
                 self._news.set()
 
@@ -108,8 +108,7 @@ class Speech:
         """Write the text now and then; the whole reply is written with its calls, elsewhere."""
         saved = 0
         while not self._over.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._block.wait(), SAVE_SECONDS)
+            await _within(SAVE_SECONDS, self._block)
             self._block.clear()
             text = self.text
             if self._over.is_set() or len(text) == saved:
@@ -121,5 +120,18 @@ class Speech:
     async def _rest(self, seconds: float) -> None:
         """Wait so long, or until the reply is over."""
         if not self._over.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), seconds)
+            await _within(seconds, self._over)
+
+
+def until_the_next(pace: float, now: float) -> float:
+    """Seconds until the next frame: the pace at least, and then to a beat that all replies of the process share, so
+    that what they send goes out in one statement."""
+    beat = pace / 2
+    return pace + beat - (now + pace) % beat
+
+
+async def _within(seconds: float, bell: asyncio.Event) -> None:
+    """Wait for the bell, so long at most."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await bell.wait()

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -106,17 +107,64 @@ async def test_readers_of_other_conversations_receive_nothing(db_layer: layer.No
         assert await theirs.get(0.2) is None
 
 
-async def test_a_reader_that_leaves_leaves_nothing_behind(db_layer: layer.NotifyLayer) -> None:
+async def test_a_reader_that_leaves_leaves_nothing_behind(
+    db_layer: layer.NotifyLayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layer, "LINGER_SECONDS", 0.2)
     before = asyncio.all_tasks()
     for _ in range(50):
         async with bus.subscribe(CONVERSATION) as subscription:
             await bus.send(CONVERSATION, bus.Kind.ACTION, 1)
             assert await subscription.get(5) is not None
-    await asyncio.sleep(0.1)
     post = db_layer._post()
     assert (post._queues, post._groups) == ({}, {})
+    assert post._listener is not None
+    await asyncio.sleep(0.4)
     assert post._listener is None
     assert {task.get_name() for task in asyncio.all_tasks() - before if "stream" in task.get_name()} == set()
+
+
+async def test_the_listening_connection_waits_for_the_next_reader(db_layer: layer.NotifyLayer) -> None:
+    async with bus.subscribe(CONVERSATION):
+        post = db_layer._post()
+        first = post._listener
+    async with bus.subscribe(CONVERSATION) as subscription:
+        assert post._listener is first
+        assert post._hanging_up is None
+        await bus.send(CONVERSATION, bus.Kind.ACTION, 1)
+        assert await subscription.get(5) is not None
+
+
+async def test_what_is_sent_together_goes_out_together_in_its_order(
+    db_layer: layer.NotifyLayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[int] = []
+    execute = psycopg.AsyncConnection.execute
+
+    async def counted(self: psycopg.AsyncConnection, query: str, params: Any = None, **more: Any) -> Any:
+        if query == layer.NOTIFY:
+            statements.append(len(params[0]))
+        return await execute(self, query, params, **more)
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "execute", counted)
+    async with bus.subscribe(CONVERSATION) as subscription:
+        await asyncio.gather(*(bus.send(CONVERSATION, bus.Kind.ACTION, seq) for seq in range(1, 41)))
+        received = [await subscription.get(5) for _ in range(40)]
+    assert [message["seq"] for message in received if message] == list(range(1, 41))
+    assert sum(statements) == 40
+    assert len(statements) <= 3
+
+
+async def test_a_statement_that_fails_is_told_to_each_sender(
+    db_layer: layer.NotifyLayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layer, "NOTIFY", "SELECT 1 / 0 FROM unnest(%s::text[])")
+    sent = await asyncio.gather(
+        *(db_layer.group_send("conversation.x", {"type": bus.EVENT}) for _ in range(3)), return_exceptions=True
+    )
+    assert [type(error) for error in sent] == [psycopg.errors.DivisionByZero] * 3
+    monkeypatch.undo()
+    await asyncio.wait_for(db_layer.group_send("conversation.x", {"type": bus.EVENT}), 5)
 
 
 async def test_a_lost_connection_is_announced_as_a_gap_and_mended(db_layer: layer.NotifyLayer) -> None:

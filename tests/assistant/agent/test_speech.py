@@ -73,6 +73,13 @@ async def test_the_first_frame_leaves_at_once_and_the_others_at_their_pace(monke
     assert len(heard.frames) <= 4
 
 
+@pytest.mark.parametrize("now", [0.0, 17.03, 17.079, 1_000_000.01])
+def test_frames_of_several_replies_leave_on_a_beat_that_they_share(now):
+    wait = speech.until_the_next(0.04, now)
+    assert 0.0399 < wait <= 0.0601
+    assert abs(((now + wait) / 0.02) - round((now + wait) / 0.02)) < 1e-3
+
+
 async def test_text_is_saved_at_a_finished_block_and_after_half_a_second(monkeypatch):
     monkeypatch.setattr(speech, "SAVE_SECONDS", 0.2)
     heard = Heard(monkeypatch)

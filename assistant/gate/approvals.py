@@ -11,7 +11,7 @@ from django.db.models import F, Q, Value
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import closing, escalation, policy, presence, renewing, review, targets
+from assistant.gate import closing, escalation, policy, presence, renewing, review, standing, targets
 from assistant.gate.clicks import Answer as Answer
 from assistant.gate.clicks import Click as Click
 from assistant.gate.clicks import Kind as Kind
@@ -202,6 +202,8 @@ def _close(click: Click, action: PendingAction, verdict: Verdict, status: Status
     decide(action, click, verdict, 2 if Decision.objects.filter(action=action, slot=1).exists() else 1)
     jobs.forget("expire_action", action.pk)
     made = registry.get(action.tool)
+    if status == Status.REJECTED:
+        standing.end_like(action, standing.Why.REJECTED, by=click.by)
     if status == Status.REJECTED and made and made.keep:
         made.keep(
             registry.Context(member=click.by, company=click.by.tenant, language=action.language),
@@ -230,6 +232,8 @@ def undo(click: Click) -> Answer:
     action.refresh_from_db()
     decide(action, click, Verdict.CANCEL, 3)
     jobs.forget("execute_action", action.pk)
+    standing.end_like(action, standing.Why.UNDONE, by=click.by)
+    standing.give_back(action.pk)
     tell(action, "cancelled", by=click.by.name, undone=True)
     go_on(action)
     return Answer(Kind.DECIDED, action)

@@ -24,20 +24,16 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from assistant.events import announce
-from assistant.gate import digest, guardrails, policy, promises, proposals, reading, targets
+from assistant.gate import guardrails, promises, proposals, reading, rechecks, standing
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import Alert, Attempt, PendingAction, Status
 from assistant.tools import claims, registry
 from assistant.tools.claims import Claim
 from assistant.tools.registry import Context, Operation, Receipt, Refused, Tool
-from ledger import audit, jobs, lifeline, permissions, tenancy
-from ledger.company_settings import current_settings
+from ledger import audit, jobs, lifeline, tenancy
 from ledger.errors import DomainError
-from ledger.models import Due
 
 log = logging.getLogger(__name__)
-
-MAX_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
     attempt = open_attempt(action, Clock() + lease)
     claim = Claim(tenant_id, action.pk, attempt.token)
     with translation.override(action.language):
-        refusal = _refusal(action, made)
+        refusal = rechecks.refusal(action, made)
     if refusal is None and made is not None:
         ctx = proposals.context_of(action)
         with translation.override(action.language), claims.holding(claim):
@@ -98,7 +94,7 @@ def _claim(tenant_id: uuid.UUID, action_id: uuid.UUID) -> Running | None:
             except promises.NotKept as error:
                 log.error("Action %s did not keep what its card promised: %s", action.pk, error)
                 refusal = ("PROMISE", _("It did not do what the card promised, so it was taken back."))
-                Alert.objects.get_or_create(action=action, kind=promises.MISMATCH, handled_at=None)
+                mismatch(action)
             except Exception as error:
                 log.exception("Action %s failed before anything was done", action.pk)
                 refusal = ("ERROR", _("Something went wrong here; nothing was done."))
@@ -125,35 +121,6 @@ def open_attempt(action: PendingAction, lease_until: Combinable) -> Attempt:
         action=action, token=uuid.uuid4(), worker=f"{socket.gethostname()}:{os.getpid()}", lease_until=lease_until
     )
     return attempt
-
-
-def _refusal(action: PendingAction, made: Tool | None) -> tuple[str, str] | None:
-    """Whether something changed since the click that forbids it now: (code, sentence), or None."""
-    if made is None or made.version != action.tool_version:
-        return "TOOL_CHANGED", _("This kind of action was changed since the card was shown.")
-    if not digest.intact(action):
-        return "DIGEST", _("The stored action is not what was shown.")
-    promise = Due.objects.filter(kind="execute_action", object_id=action.pk).first()
-    if promise is not None and promise.tries > MAX_TRIES:
-        return "GAVE_UP", _("The worker died several times before anything was done.")
-    requester = reading.MEMBER.one(pk=action.requester_id)
-    if not requester.tenant.active or policy.agent_paused():
-        return "PAUSED", _("The company or its assistant is paused.")
-    if not permissions.allowed(requester, made.permission):
-        return "FORBIDDEN", _("The person who asked may no longer do this.")
-    confirmed = reading.CONFIRMED.all(action=action.pk)
-    deciders = [decision.member for decision in confirmed]
-    if len({m.pk for m in deciders}) < action.approvals or any(d.shown_hash != action.digest for d in confirmed):
-        return "NO_APPROVAL", _("The decision on record does not cover this.")
-    if not all(policy.may_answer(m, made, action, [d.pk for d in deciders if d.pk != m.pk]) for m in deciders):
-        return "FORBIDDEN", _("The person who confirmed may no longer do this.")
-    if sentence := policy.refusal_now(action, made, requester, current_settings().values):
-        return "POLICY", sentence
-    if targets.moved(action.targets, lock=True):
-        return "CHANGED", _("A record changed after you confirmed, so nothing was done.")
-    if sentence := guardrails.take(action, requester.tenant):
-        return "OVER_LIMIT", sentence
-    return None
 
 
 def _remember_error(attempt: Attempt, error: Exception) -> None:
@@ -191,11 +158,18 @@ def fail(action: PendingAction, attempt: Attempt, code: str, sentence: str) -> N
     )
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="failed")
     guardrails.give_back(action.pk)
+    standing.give_back(action.pk)
     reading.renew(action)
     _over(action)
     audit.record("action.failed", by=None, subject=action, code=code, sentence=sentence, digest=action.digest)
     tell(action, "failed", code=code, sentence=sentence)
     go_on(action)
+
+
+def mismatch(action: PendingAction) -> None:
+    """The receipt does not keep what the card promised: people are alerted, and no rule lets the like of it run."""
+    Alert.objects.get_or_create(action=action, kind=promises.MISMATCH, handled_at=None)
+    standing.end_like(action, standing.Why.MISMATCH, by=None)
 
 
 def _over(action: PendingAction) -> None:
@@ -273,10 +247,10 @@ def finish(made: Tool, action: PendingAction, attempt: Attempt, *, result: dict[
     ctx = proposals.context_of(action)
     with translation.override(action.language):
         receipt = made.part("record")(ctx, action.payload, attempt.reserved, result, action.pk)
-    names = promises.broken(made, action, receipt)
-    if _executed(action, attempt, receipt, how=how) and names:
-        Alert.objects.get_or_create(action=action, kind=promises.MISMATCH, handled_at=None)
+    if names := promises.broken(made, action, receipt):
+        mismatch(action)
         audit.record("action.mismatch", by=None, subject=action, facts=names, digest=action.digest)
+    _executed(action, attempt, receipt, how=how)
 
 
 def doubt(action: PendingAction, attempt: Attempt, why: str, **more: str) -> None:

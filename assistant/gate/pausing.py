@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from assistant.gate import standing
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import OPEN, Decision, PendingAction, Status
 from ledger import audit, jobs, permissions
@@ -65,6 +66,7 @@ def _close_all(by: Membership) -> list[PendingAction]:
     for action in actions:
         jobs.forget("expire_action", action.pk)
         jobs.forget("execute_action", action.pk)
+        standing.give_back(action.pk)
         action.refresh_from_db()
         audit.record(
             "action.cancelled",

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from assistant.events import announce
-from assistant.gate import closing, digest, policy, reading
+from assistant.gate import closing, digest, policy, reading, standing
 from assistant.gate.outcome import Clock
 from assistant.models import OPEN, Decision, PendingAction, Turn
 from assistant.tools.effects import Level
 from assistant.tools.facts import Outside, Phrase, Preview, plain
 from assistant.tools.registry import Context, Prepared, Tool, ToolArguments
-from ledger import audit, jobs, reader
+from ledger import audit, dates, jobs, reader
 from ledger.company_settings import CompanySettings, current_settings
 from ledger.errors import DomainError
 from ledger.tenancy import new_id
@@ -139,7 +139,8 @@ def propose(
         payload=action.payload_text,
         edited_from=edited_from.pk if edited_from else None,
     )
-    jobs.later("expire_action", action.pk, at=action.expires_at)
+    if not standing.apply(action, made, dates.today(ctx.company.timezone)):
+        jobs.later("expire_action", action.pk, at=action.expires_at)
     announce(action.conversation_id, action)
     return Proposed(action)
 

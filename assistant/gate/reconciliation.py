@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from assistant.gate import execution, guardrails, reading
+from assistant.gate import execution, guardrails, reading, standing
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.gate.proposals import context_of
 from assistant.models import Alert, Attempt, PendingAction, Status
@@ -103,6 +103,7 @@ def settle(
     )
     if not done:
         guardrails.give_back(action.pk)
+        standing.give_back(action.pk)
     if done and action.compensates_id:
         PendingAction.objects.filter(pk=action.compensates_id).update(compensated_by=action)
     Attempt.objects.filter(pk=attempt.pk).update(finished_at=Clock(), outcome="executed" if done else "failed")

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from assistant.gate import closing
+from assistant.gate import closing, standing
 from assistant.gate.proposals import context_of, open_cards_of, propose, sources_of
 from assistant.models import PendingAction
 from assistant.tools.registry import Tool
@@ -30,6 +30,7 @@ def edit(
     arguments = json.loads(action.arguments) | fields
     kept = {key: value for key, value in arguments.items() if value is not None}
     text = json.dumps(kept, ensure_ascii=False)
+    standing.end_like(action, standing.Why.EDITED, by=by)
     return _replace(action, made, by=by, arguments=text, event="edited", closed_by="edit", shown_hash=shown_hash)
 
 

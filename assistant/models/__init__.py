@@ -12,6 +12,7 @@ from assistant.models.actions import (
 from assistant.models.conversations import Conversation, Message
 from assistant.models.evidence import EvidenceFile
 from assistant.models.policies import LimitUse, Question, ReviewPolicy
+from assistant.models.standing import StandingApproval, StandingUse
 from assistant.models.turns import DailyUsage, ToolCall, Turn
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "Question",
     "ReviewPolicy",
     "Seen",
+    "StandingApproval",
+    "StandingUse",
     "Status",
     "ToolCall",
     "Turn",

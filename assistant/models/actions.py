@@ -206,6 +206,7 @@ class Decision(TenantModel):
     Slots 1 and 2 are the first and the second person's; slot 3 is the undo of a confirmed action before it ran.
     `evidence` is in words; `attachment` says name, kind, size and sha256 of a file (its bytes: EvidenceFile).
     `assertion` is what a passkey signed, whole, so that it can be checked again (gate.passkeys).
+    `standing` is the rule that decided in its writer's name, where no person clicked.
     """
 
     class Verdict(models.TextChoices):
@@ -227,10 +228,16 @@ class Decision(TenantModel):
     assertion = models.JSONField(null=True)
     seconds_shown = models.PositiveIntegerField(null=True)
     shown_hash = models.CharField(max_length=64)
+    standing = TenantForeignKey("assistant.StandingApproval", null=True, related_name="+")
 
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["action", "slot"], name="decision_slot"),
+            models.CheckConstraint(
+                condition=Q(door="standing", standing__isnull=False, verdict="confirm", slot=1)
+                | (~Q(door="standing") & Q(standing=None)),
+                name="decision_by_rule",
+            ),
             models.UniqueConstraint(
                 fields=["action", "member"], condition=Q(verdict="confirm"), name="decision_two_people"
             ),

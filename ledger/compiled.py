@@ -64,6 +64,11 @@ class Compiled(Generic[Row]):
         self._build = build
         self._made: tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...], frozenset[str]] | None = None
 
+    @property
+    def slots(self) -> frozenset[str]:
+        """The names of the values that a run gives."""
+        return (self._made or self._make())[4]
+
     def all(self, **values: Any) -> list[Row]:
         """The rows, as the queryset would give them. Raises TypeError where a slot has no value, or a value no slot."""
         queryset, compiler, sql, params, slots = self._made or self._make()

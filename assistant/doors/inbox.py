@@ -34,7 +34,7 @@ from assistant.doors.inbox_lists import (
     micros,
     tab_of,
 )
-from assistant.gate import alerts, sight
+from assistant.gate import alerts
 from assistant.models import FINAL, Alert, Status
 from assistant.tools import registry
 from ledger import audit, permissions
@@ -73,10 +73,8 @@ def inbox(request: MemberRequest, tab: str = Tab.NEEDS) -> HttpResponse:
     if here == Tab.HISTORY:
         return _page(request, here, filters, **_history(request, filters))
     after = id_of(request.GET.get("after", ""))
-    rows = inbox_lists.unfinished(here, request.member, filters)
-    if after:
-        rows = rows.filter(pk__gt=after)
-    ids = list(rows.values_list("pk", flat=True)[: CARDS_ON_A_PAGE + 1])
+    rows = inbox_lists.standing(here, request.member, filters, after=after, size=CARDS_ON_A_PAGE + 1)
+    ids = [pk for pk, _seq in rows]
     made = entries(ids[:CARDS_ON_A_PAGE], request.member)
     more = ids[CARDS_ON_A_PAGE - 1] if len(ids) > CARDS_ON_A_PAGE else None
     found = alerts.open_for(request.member) if here == Tab.DOUBT else []
@@ -140,7 +138,6 @@ def _page(request: MemberRequest, here: Tab, filters: Filters, **more: Any) -> H
         "days": DAYS,
         "statuses": [(str(one), str(one.label)) for one in Status if one in FINAL] if here == Tab.HISTORY else [],
         "reasons": wording.REASONS,
-        "waiting": len(sight.waiting(request.member)),
         **more,
     }
     return render(request, "inbox/inbox.html", context)

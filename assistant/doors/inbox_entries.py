@@ -15,16 +15,39 @@ from django.utils.safestring import SafeString
 from assistant.doors import cards, markdown, receipts, sidebar, wording
 from assistant.doors.inbox_lists import Place
 from assistant.doors.shapes import Card
+from assistant.doors.thread import DECIDED
 from assistant.gate import reversing
 from assistant.models import OPEN, Decision, Message, PendingAction, Status
 from assistant.tools import registry
 from ledger import permissions
+from ledger.compiled import Compiled, some_ids
 from ledger.models import Membership
 
 LONGEST = 4_000
 """Characters of one message of a turn that are shown beside its card."""
-ROW = ("arguments", "payload", "payload_text", "preview", "preview_text", "targets", "reason", "effects")
+NOT_IN_A_LINE = ("arguments", "payload", "payload_text", "preview", "preview_text", "targets", "reason", "effects")
 """Columns that a line of the history does not show."""
+
+
+CARDS = Compiled(
+    lambda: (
+        PendingAction.objects.filter(pk=some_ids("actions"))
+        .select_related("requester", "edited_from", "conversation")
+        .order_by("pk")
+    )
+)
+PAST = Compiled(
+    lambda: PendingAction.objects.filter(pk=some_ids("actions")).select_related("requester").defer(*NOT_IN_A_LINE)
+)
+SPOKEN = Compiled(
+    lambda: (
+        Message.objects.filter(Q(role=Message.Role.USER) | Q(role=Message.Role.ASSISTANT, open=False))
+        .filter(turn=some_ids("turns"))
+        .exclude(text="")
+        .select_related("author")
+        .order_by("position")
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -80,8 +103,7 @@ class Line:
 
 def entries(ids: Collection[uuid.UUID], reader: Membership) -> list[Entry]:
     """These cards, oldest first, in a fixed number of queries. The caller knows that the reader may see them."""
-    rows = PendingAction.objects.filter(pk__in=ids).select_related("requester", "edited_from", "conversation")
-    actions = list(rows.order_by("pk"))
+    actions = CARDS.all(actions=list(ids)) if ids else []
     decisions, said = _decisions(actions), _words(actions, reader)
     reverses = {record.action_id: record for record in reversing.records(actions)}
     return [
@@ -124,9 +146,7 @@ def _words(actions: Iterable[PendingAction], reader: Membership) -> dict[uuid.UU
     """What was said in the turns of cards that others asked for."""
     turns = {action.turn_id for action in actions if action.turn_id and action.requester_id != reader.pk}
     found: dict[uuid.UUID | None, list[Said]] = defaultdict(list)
-    spoken = Q(role=Message.Role.USER) | Q(role=Message.Role.ASSISTANT, open=False)
-    rows = Message.objects.filter(spoken, turn__in=turns).exclude(text="").select_related("author")
-    for message in rows.order_by("position") if turns else ():
+    for message in SPOKEN.all(turns=list(turns)) if turns else ():
         person = message.role == Message.Role.USER
         text = message.text[:LONGEST]
         found[message.turn_id].append(
@@ -142,8 +162,7 @@ def _words(actions: Iterable[PendingAction], reader: Membership) -> dict[uuid.UU
 
 def lines(places: Sequence[Place], reader: Membership) -> list[Line]:
     """Ended cards, in the order of their places."""
-    rows = PendingAction.objects.filter(pk__in=[place.pk for place in places]).select_related("requester")
-    by_id = {action.pk: action for action in rows.defer(*ROW)}
+    by_id = {action.pk: action for action in PAST.all(actions=[place.pk for place in places])} if places else {}
     actions = [by_id[place.pk] for place in places if place.pk in by_id]
     decisions = _decisions(actions)
     return [_line(action, reader, decisions[action.pk]) for action in actions]
@@ -168,7 +187,6 @@ def _line(action: PendingAction, reader: Membership, decisions: Sequence[Decisio
 
 def _decisions(actions: Sequence[PendingAction]) -> dict[uuid.UUID, list[Decision]]:
     found: dict[uuid.UUID, list[Decision]] = defaultdict(list)
-    rows = Decision.objects.filter(action__in=[action.pk for action in actions]).select_related("member")
-    for decision in rows.order_by("slot") if actions else ():
+    for decision in DECIDED.all(actions=[action.pk for action in actions]) if actions else ():
         found[decision.action_id].append(decision)
     return found

@@ -87,10 +87,7 @@ def _here(look: Look, reader: Membership) -> dict[uuid.UUID, int]:
     """The cards of the tab, from where the page begins."""
     if look.tab == Tab.HISTORY:
         return {}
-    rows = inbox_lists.unfinished(look.tab, reader, look.filters)
-    if look.after:
-        rows = rows.filter(pk__gt=look.after)
-    return dict(rows.values_list("pk", "seq")[:MOST])
+    return dict(inbox_lists.standing(look.tab, reader, look.filters, after=look.after, size=MOST))
 
 
 def _standing(reader: Membership, known: dict[uuid.UUID, int]) -> dict[uuid.UUID, int]:

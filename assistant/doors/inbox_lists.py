@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Value
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -22,13 +23,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.gate import sight
+from assistant.gate.sight import Eye, Looked
 from assistant.models import FINAL, UNFINISHED, PendingAction, Status
 from assistant.tools import registry
 from ledger import permissions
+from ledger.compiled import an_id
 from ledger.models import Membership
 from ledger.tenancy import current_tenant
 
-CARDS_ON_A_PAGE = 8
+CARDS_ON_A_PAGE = 5
 LINES_ON_A_PAGE = 30
 DAYS = (1, 7, 30, 90, 365)
 
@@ -121,39 +124,72 @@ class Place:
         return cls(moment, card) if moment and card else None
 
 
-def unfinished(tab: Tab, reader: Membership, filters: Filters) -> QuerySet[PendingAction]:
-    """The cards of a tab other than the history, oldest first."""
-    found = PendingAction.objects.filter(_under(tab, reader), status__in=UNFINISHED).order_by("pk")
+def standing(
+    tab: Tab, reader: Membership, filters: Filters, *, after: uuid.UUID | None = None, size: int
+) -> list[tuple[uuid.UUID, int]]:
+    """The cards of a tab other than the history, oldest first, behind one of them: each with its number."""
+    settles, behind = permissions.allowed(reader, "reconcile_action"), after or sight.NOBODY
+    if not filters:
+        return _listed(tab, settles, size).all(reader, after=behind)
+    found = _rows(tab, Eye.of(reader), settles).filter(pk__gt=behind)
     if filters.tool:
         found = found.filter(tool=filters.tool)
     if filters.who:
         found = found.filter(requester=filters.who)
-    return found.filter(created_at__gte=filters.since) if filters.since else found
+    if filters.since:
+        found = found.filter(created_at__gte=filters.since)
+    return list(found[:size])
 
 
 def counts(reader: Membership) -> dict[str, int]:
     """How many cards stand under each tab but the history; of second approvals those that this reader may give."""
-    for_me = sight.waits_for(reader)
-    number: dict[str, Any] = {
-        tab: Count("pk", filter=_under(tab, reader)) for tab in Tab if tab not in (Tab.SECOND, Tab.HISTORY)
-    }
-    number[Tab.SECOND] = Count("pk", filter=for_me & Q(status=Status.AWAITING_SECOND))
-    return PendingAction.objects.filter(status__in=UNFINISHED).aggregate(**{str(tab): n for tab, n in number.items()})
+    settles = permissions.allowed(reader, "reconcile_action")
+    found = next(iter(_numbers(settles).all(reader)), [0] * len(COUNTED))
+    return dict(zip(COUNTED, found, strict=True))
 
 
-def _under(tab: Tab, reader: Membership) -> Q:
+COUNTED = (Tab.NEEDS, Tab.SECOND, Tab.MINE, Tab.SCHEDULED, Tab.DOUBT)
+
+
+@cache
+def _listed(tab: Tab, settles: bool, size: int) -> Looked[tuple[uuid.UUID, int]]:
+    def build(eye: Eye, after: Any) -> QuerySet[Any, tuple[uuid.UUID, int]]:
+        return _rows(tab, eye, settles).filter(pk__gt=after)[:size]
+
+    return Looked(build, after=an_id("after"))
+
+
+@cache
+def _numbers(settles: bool) -> Looked[tuple[int, ...]]:
+    """One row with a number for each tab; no row where there is no card at all."""
+
+    def build(eye: Eye) -> QuerySet[Any, tuple[int, ...]]:
+        rules = {tab: _under(tab, eye, settles) for tab in COUNTED}
+        rules[Tab.SECOND] = sight.waits_for(eye) & Q(status=Status.AWAITING_SECOND)
+        numbers = {str(tab): Count("pk", filter=rule) for tab, rule in rules.items()}
+        rows = PendingAction.objects.filter(status__in=UNFINISHED).annotate(one=Value(1)).values("one")
+        return rows.annotate(**numbers).values_list(*map(str, COUNTED))
+
+    return Looked(build)
+
+
+def _rows(tab: Tab, eye: Eye, settles: bool) -> QuerySet[PendingAction, tuple[uuid.UUID, int]]:
+    rows = PendingAction.objects.filter(_under(tab, eye, settles), status__in=UNFINISHED).order_by("pk")
+    return rows.values_list("pk", "seq")
+
+
+def _under(tab: Tab, eye: Eye, settles: bool) -> Q:
     match tab:
         case Tab.NEEDS:
-            return sight.waits_for(reader) & Q(status=Status.PENDING)
+            return sight.waits_for(eye) & Q(status=Status.PENDING)
         case Tab.SECOND:
-            return sight.visible_to(reader) & Q(status=Status.AWAITING_SECOND)
+            return sight.seen_by(eye) & Q(status=Status.AWAITING_SECOND)
         case Tab.MINE:
-            return Q(requester=reader)
+            return Q(requester=eye.reader)
         case Tab.SCHEDULED:
-            return sight.visible_to(reader) & Q(status__in=RUNNING)
+            return sight.seen_by(eye) & Q(status__in=RUNNING)
         case _:
-            settles = permissions.allowed(reader, "reconcile_action")
-            return Q(status=Status.IN_DOUBT) & (Q() if settles else sight.visible_to(reader))
+            return Q(status=Status.IN_DOUBT) & (Q() if settles else sight.seen_by(eye))
 
 
 def ended(
@@ -219,12 +255,7 @@ def _shared(
     reader: Membership, filters: Filters, before: Place | None, after: datetime | None, size: int
 ) -> Iterator[Place]:
     """Cards of others that this reader could decide."""
-    pairs = [
-        (tool, level)
-        for level, tools in enumerate(sight.decidable(reader).values(), start=1)
-        for tool in tools
-        if filters.tool in ("", tool)
-    ]
+    pairs = [(tool, level) for tool, level in sight.decidable(reader) if filters.tool in ("", tool)]
     if not pairs:
         return
     more: str = "AND requester_id <> %s"

@@ -4,20 +4,24 @@ A test holds the two forms together, for every tool, level and role.
 """
 
 import uuid
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any, Generic, TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField, Value
-from django.db.models.expressions import Combinable
 
 from assistant.gate import policy
 from assistant.models import FINAL, OPEN, Alert, Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
 from ledger import permissions
-from ledger.compiled import Compiled, an_id, some_words
+from ledger.actions.delegations import givers_of
+from ledger.compiled import Compiled, Slot, an_id, some_words
 from ledger.models import Membership
 
+Row = TypeVar("Row")
 SHARED = Q(routed=True) | Q(approvals__gt=1)
 """Cards that somebody else than the requester has to answer, alone or as the second person."""
 LEVELS = (Level.CONFIRM, Level.APPROVE, Level.STRONG)
@@ -42,17 +46,100 @@ def readable(action: PendingAction, member: Membership) -> bool:
     return action.status == Status.IN_DOUBT and permissions.allowed(member, "reconcile_action")
 
 
-def decidable(member: Membership) -> dict[str, list[str]]:
-    """The gated tools that the member may decide on, by level ("may1" to "may3")."""
+Tools = dict[int, list[str]]
+"""The tools that somebody may decide on by their own right, for each level."""
+
+
+def rights_of(member: Membership) -> Tools:
     gated = [made for made in registry.TOOLS.values() if made.gated]
-    return {f"may{level}": [one.name for one in gated if policy.may_decide(member, one, level)] for level in LEVELS}
+    return {level: [one.name for one in gated if policy.has_right(member, one, level)] for level in LEVELS}
+
+
+def decidable(member: Membership) -> list[tuple[str, int]]:
+    """Each tool and level that the member may decide, by an own right or for somebody who is away."""
+    rights = [rights_of(one) for one in (member, *givers_of(member))]
+    return sorted({(tool, int(level)) for held in rights for level, tools in held.items() for tool in tools})
+
+
+@dataclass(frozen=True)
+class Eye:
+    """Who looks, for a query: the member, their own rights, and of whom they stand in for the rights of those.
+
+    Of the latter a compiled query has one, in slots; whoever stands in for several has their queries made anew.
+    """
+
+    reader: Any
+    own: Q
+    given: tuple[tuple[Any, Q], ...]
+
+    @classmethod
+    def of(cls, member: Membership) -> "Eye":
+        given = tuple((Value(one.pk, UUIDField()), _in(rights_of(one))) for one in givers_of(member))
+        return cls(Value(member.pk, UUIDField()), _in(rights_of(member)), given)
+
+    @property
+    def decides(self) -> Q:
+        """The rows of a tool and level that the member may decide."""
+        return reduce(or_, (rights for _giver, rights in self.given), self.own)
+
+    @property
+    def answers(self) -> Q:
+        """The rows of another's card that the member may say yes to (policy.may_answer): nobody is the second key by
+        the right of somebody who asked for it or turned the first.
+        """
+        found = self.own
+        for giver, rights in self.given:
+            turned = Exists(Decision.objects.filter(action=OuterRef("pk"), member=giver))
+            found |= rights & (Q(approvals=1) | (~Q(requester=giver) & Q(~turned)))
+        return found
+
+
+NOBODY = uuid.UUID(int=0)
+SLOTS = Eye(
+    an_id("reader"),
+    reduce(or_, (Q(level=level, tool=some_words(f"own{level}")) for level in LEVELS)),
+    ((an_id("giver"), reduce(or_, (Q(level=level, tool=some_words(f"given{level}")) for level in LEVELS))),),
+)
+
+
+class Looked(Generic[Row]):
+    """A query of what a member looks at; `build` gets the eye and, by name, what else a run gives."""
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Row]], **slots: Slot) -> None:
+        self._build, self._compiled = build, Compiled(lambda: build(SLOTS, **slots))
+
+    def all(self, member: Membership, **more: Any) -> list[Row]:
+        givers = givers_of(member)
+        if len(givers) > 1:
+            return list(self._build(Eye.of(member), **more))
+        own, given = rights_of(member), rights_of(givers[0]) if givers else {level: [] for level in LEVELS}
+        values: dict[str, Any] = {"reader": member.pk, "giver": givers[0].pk if givers else NOBODY, **more}
+        for level in LEVELS:
+            values |= {f"own{level}": own[level], f"given{level}": given[level]}
+        return self._compiled.all(**{name: values[name] for name in self._compiled.slots})
+
+
+def seen_by(eye: Eye) -> Q:
+    """The rows of which `visible` is true."""
+    return Q(requester=eye.reader) | (SHARED & eye.decides)
+
+
+def waits_for(eye: Eye) -> Q:
+    """The open cards that the member may say yes to. What one asked for oneself takes one's own right."""
+    asked = Q(requester=eye.reader)
+    pending = Q(status=Status.PENDING) & ((asked & eye.own) | (~asked & Q(routed=True) & eye.answers))
+    undecided = Q(~Exists(Decision.objects.filter(action=OuterRef("pk"), member=eye.reader)))
+    second = Q(status=Status.AWAITING_SECOND) & ~asked & undecided & eye.answers
+    return Q(status__in=OPEN) & (pending | second)
+
+
+def _in(rights: Tools) -> Q:
+    return reduce(or_, (Q(level=level, tool__in=tools) for level, tools in rights.items()))
 
 
 def visible_to(member: Membership) -> Q:
-    """The rows of which `visible` is true."""
-    may = decidable(member)
-    named = {level: Q(tool__in=may[f"may{level}"]) for level in LEVELS}
-    return Q(requester=member) | (SHARED & _by_level(named))
+    """`seen_by` for a member at hand."""
+    return seen_by(Eye.of(member))
 
 
 def readable_to(member: Membership) -> Q:
@@ -69,44 +156,19 @@ def waiting(member: Membership) -> list[tuple[uuid.UUID, uuid.UUID | None]]:
     """What waits for this member, oldest first: each card that they may decide, with its conversation; and with none,
     each alert, where they may settle those."""
     settles = permissions.allowed(member, "reconcile_action")
-    return (WITH_ALERTS if settles else CARDS).all(reader=member.pk, **decidable(member))
+    return (WITH_ALERTS if settles else CARDS).all(member)
 
 
-def waits_for(member: Membership) -> Q:
-    """The open cards that this member may decide."""
-    may = decidable(member)
-    return _waits(Value(member.pk, UUIDField()), {level: Q(tool__in=may[f"may{level}"]) for level in LEVELS})
+def _cards(eye: Eye) -> QuerySet[Any, tuple[uuid.UUID, uuid.UUID | None]]:
+    rows = PendingAction.objects.filter(waits_for(eye)).order_by("pk")
+    return rows.values_list("pk", "conversation_id")
 
 
-def _waits(reader: Combinable, named: dict[Level, Q]) -> Q:
-    pending = Q(status=Status.PENDING) & (Q(requester=reader) | Q(routed=True))
-    undecided = Q(~Exists(Decision.objects.filter(action=OuterRef("pk"), member=reader)))
-    second = Q(status=Status.AWAITING_SECOND) & ~Q(requester=reader) & undecided
-    return Q(status__in=OPEN) & _by_level(named) & (pending | second)
-
-
-def _by_level(named: dict[Level, Q]) -> Q:
-    return _any(Q(level=level) & tools for level, tools in named.items())
-
-
-def _any(rules: Iterable[Q]) -> Q:
-    found = Q()
-    for rule in rules:
-        found |= rule
-    return found
-
-
-def _cards() -> QuerySet[Any, Any]:
-    named = {level: Q(tool=some_words(f"may{level}")) for level in LEVELS}
-    return PendingAction.objects.filter(_waits(an_id("reader"), named)).values_list("pk", "conversation_id")
-
-
-def _alerts() -> QuerySet[Any, Any]:
+def _with_alerts(eye: Eye) -> QuerySet[Any, tuple[uuid.UUID, uuid.UUID | None]]:
     nowhere = Value(None, UUIDField())
-    return Alert.objects.filter(handled_at=None).values_list("pk").annotate(conversation=nowhere)
+    alerts = Alert.objects.filter(handled_at=None).values_list("pk").annotate(conversation=nowhere)
+    return _cards(eye).order_by().union(alerts, all=True).order_by("pk")
 
 
-CARDS: Compiled[tuple[uuid.UUID, uuid.UUID | None]] = Compiled(lambda: _cards().order_by("pk"))
-WITH_ALERTS: Compiled[tuple[uuid.UUID, uuid.UUID | None]] = Compiled(
-    lambda: _cards().union(_alerts(), all=True).order_by("pk")
-)
+CARDS = Looked(_cards)
+WITH_ALERTS = Looked(_with_alerts)

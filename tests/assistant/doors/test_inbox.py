@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from assistant.doors import cards as cards_of
 from assistant.doors import inbox_lists
 from assistant.gate import sight
 from assistant.models import Alert, Attempt, Decision, Message, PendingAction
 from assistant.tools import registry
 from ledger import tenancy
+from ledger.actions.delegations import delegate, end
 from ledger.models import AuditEvent, Membership, Role
 from tests.assistant.doors.conftest import Desk, make_desk
 from tests.cast import strangers
@@ -347,12 +349,54 @@ def test_the_rule_for_lists_is_the_rule_for_cards(desk: Desk):
             assert set(ids.filter(sight.readable_to(member)).values_list("pk", flat=True)) == {
                 row.pk for row in rows if sight.readable(row, member)
             }
-            waits = {row.pk for row in rows if row.status == "pending" and row.routed and sight.visible(row, member)}
-            assert set(ids.filter(sight.waits_for(member)).values_list("pk", flat=True)) == waits
-            assert {pk for pk, where in sight.waiting(member) if where} >= waits
             ended = inbox_lists.ended(member, inbox_lists.Filters(), size=10_000)
             assert {place.pk for place in ended} == {
                 row.pk for row in rows if row.status == "executed" and sight.visible(row, member)
             }
             seen |= {(row.tool, sight.visible(row, member)) for row in rows}
     assert {tool for tool, sees in seen if sees} == {tool for tool, sees in seen if not sees} == set(tools)
+
+
+def test_what_waits_is_what_the_card_lets_one_answer(desk: Desk):
+    """The badge and the tabs count exactly the cards whose buttons this member gets, also for those who are away."""
+    base, cast = desk.propose(), desk.cast
+    with cast.scope():
+        for tool, level in (("pay_out", 3), ("post_letter", 2)):
+            for asked, (routed, approvals) in product(("dana", "sam", "alex"), ((False, 1), (True, 1), (False, 2))):
+                row = copied(base, tool, level, (routed, approvals), "pending")
+                row.requester = cast[asked]
+                PendingAction.objects.bulk_create([row])
+                for first in ("dana", "sam") if approvals == 2 else ():
+                    second = copied(row, tool, level, (routed, approvals), "awaiting_second")
+                    PendingAction.objects.bulk_create([second])
+                    yes = {"verdict": "confirm", "door": "web", "shown_hash": row.digest}
+                    Decision.objects.create(action=second, member=cast[first], **yes)
+                    PendingAction.objects.filter(pk=second.pk).update(status="awaiting_second")
+    away = {"starts_at": timezone.now() - timedelta(hours=1), "ends_at": timezone.now() + timedelta(hours=1)}
+    found = {}
+    for role, givers in product((Role.VIEWER, Role.SALES, Role.ADMIN), ((), ("sam",), ("sam", "dana"))):
+        with cast.scope():
+            Membership.objects.filter(pk=cast.alex.pk).update(role=role, approve_l3=False)
+            given = [delegate(cast[name], cast.alex, by=cast.dana, **away) for name in givers]
+            member = Membership.objects.get(pk=cast.alex.pk)
+            rows = PendingAction.objects.filter(status__in=["pending", "awaiting_second"]).select_related("requester")
+            answers = {row.pk for row in rows if answerable(row, member)}
+            assert {pk for pk, _where in sight.waiting(member)} == answers, (role, givers)
+            listed = [
+                pk
+                for tab in (inbox_lists.Tab.NEEDS, inbox_lists.Tab.SECOND)
+                for pk, _seq in inbox_lists.standing(tab, member, inbox_lists.Filters(), size=99)
+            ]
+            assert {row.pk for row in rows.filter(pk__in=listed) if answerable(row, member)} == answers
+            numbers = inbox_lists.counts(member)
+            assert numbers["needs"] + numbers["second"] == len(answers)
+            for one in given:
+                end(one.pk, by=cast.dana)
+            found[role, givers] = len(answers)
+    assert found[Role.VIEWER, ()] == 0 < found[Role.VIEWER, ("sam",)] < found[Role.VIEWER, ("sam", "dana")]
+
+
+def answerable(row: PendingAction, member: Membership) -> bool:
+    """Whether the card has its buttons for this member."""
+    decisions = list(Decision.objects.filter(action=row).order_by("slot"))
+    return cards_of.card(row, member, decisions=decisions).can_decide

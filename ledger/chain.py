@@ -109,6 +109,12 @@ def link(previous: str, row: Row, tenant_id: uuid.UUID) -> str:
     return digest("2", previous, core(row, tenant_id), row.body_hash)
 
 
+def follows(previous: str, row: Row, tenant_id: uuid.UUID) -> bool:
+    """Whether a link follows from the one before it and its event as stored; an erasure's deed is not looked for."""
+    said = row.version == 1 or digest(row.salt, row.body) == row.body_hash or erased_by(row) is not None
+    return said and link(previous, row, tenant_id) == row.hash
+
+
 def rows(after: int, upto: int) -> Iterator[Row]:
     """The links behind one number up to another with their events, in order. In the company's scope."""
     found = AuditLink.objects.filter(seq__gt=after, seq__lte=upto).order_by("seq").values_list(*COLUMNS)
@@ -162,14 +168,14 @@ def _problem(place: Place, row: Row, tenant_id: uuid.UUID, deeds: "Deeds") -> st
         said_so = row.version != 1 and digest(row.salt, row.body) == row.body_hash
         return "columns" if said_so and not _columns_agree(row) else "hash"
     if row.version != 1 and digest(row.salt, row.body) != row.body_hash:
-        deed = _deed_of(row)
+        deed = erased_by(row)
         if deed is None:
             return "hash"
         return "" if row.seq in deeds.of(deed) else "erased"
     return "" if _columns_agree(row) else "columns"
 
 
-def _deed_of(row: Row) -> uuid.UUID | None:
+def erased_by(row: Row) -> uuid.UUID | None:
     """The deed that an erased event names; None for a body that was changed in any other way."""
     found = ERASED.fullmatch(row.body)
     return uuid.UUID(found[1]) if found and row.salt == row.address == "" else None

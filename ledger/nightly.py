@@ -46,8 +46,9 @@ def when_broken(alarm: Alarm) -> Alarm:
 
 def promise_all() -> None:
     """See to it that every company's chain will be read: the first time in the coming night (UTC)."""
+    values: list[Any] = [KIND, timedelta(days=1, hours=HOUR), KIND]
     with connection.cursor() as cursor:
-        cursor.execute(PROMISE_ALL, [KIND, timedelta(days=1, hours=HOUR), KIND])
+        cursor.execute(PROMISE_ALL, values)
 
 
 @jobs.job(KIND)
@@ -91,7 +92,7 @@ def conclude(finding: ChainState, **by: Any) -> ChainCheck:
     check.length, check.bad_seq, check.problem = finding.length, finding.bad_seq, finding.problem
     check.checked_at = timezone.now()
     check.save(update_fields=["seq", "hash", "length", "bad_seq", "problem", "checked_at"])
-    told = {"length": finding.length, "bad_seq": finding.bad_seq, "problem": finding.problem}
+    told: dict[str, Any] = {"length": finding.length, "bad_seq": finding.bad_seq, "problem": finding.problem}
     audit.record("audit.verified", by=None, **told, **by)
     if not finding.whole:
         for alarm in _alarms:

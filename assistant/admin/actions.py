@@ -18,8 +18,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from assistant.admin import story
 from assistant.doors import wording
+from assistant.doors.record import evidence, story
 from assistant.gate import reconciliation
 from assistant.models import PendingAction, Status
 from assistant.tools import registry
@@ -157,7 +157,10 @@ class PendingActionAdmin(ReadingAdmin):
     ) -> HttpResponse:
         whole = story.of(action)
         with translation.override(action.language):
-            card = render_to_string("admin/actions/card.html", {"card": story.as_shown(whole.action)})
+            card = render_to_string(
+                "admin/actions/card.html",
+                {"card": evidence.as_shown(whole.action, image="admin:action_page", file="admin:action_document")},
+            )
         context = {
             **self.admin_site.each_context(request),
             "title": wording.tool_label(action.tool),

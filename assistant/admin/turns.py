@@ -5,28 +5,12 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.doors import wording
+from assistant.doors.record.evidence import STATES, state
 from assistant.models import ToolCall, Turn
 from ledger.admin.reading import ReadingAdmin, ReadingInline, column, register, told
-
-STATES: dict[str, Promise] = {
-    "queued": lazy("Queued"),
-    "running": lazy("Running"),
-    "waiting": lazy("Waits for a decision"),
-    "done": lazy("Done"),
-    "stopped": lazy("Stopped"),
-    "interrupted": lazy("Interrupted"),
-    "failed": lazy("Failed"),
-    "proposed": lazy("Put before a person"),
-    "skipped": lazy("Not run"),
-}
-
-
-def state(row: Turn | ToolCall) -> str:
-    return str(STATES.get(row.status, row.status))
 
 
 def door(turn: Turn) -> str:

@@ -44,7 +44,7 @@ PLACES = (
     Place("price_book", lazy("Price book"), "book"),
     Place("outbox", lazy("Messages"), "outbox"),
     Place("trash", lazy("Trash"), "trash", needs="restore_record"),
-    Place("audit", lazy("Audit"), "audit"),
+    Place("audit", lazy("Audit"), "audit", needs="read_audit"),
 )
 
 

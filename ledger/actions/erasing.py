@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from ledger import audit, permissions
 from ledger.chain import ERASING, Numbers
 from ledger.errors import DomainError, NotFound
-from ledger.models import AuditEvent, AuditLink, BusinessModel, Client, Contact, Lead, Membership
+from ledger.models import AuditEvent, AuditLink, Client, Contact, Lead, Membership
 from ledger.tenancy import TenantModel
 
 Person = Client | Lead | Membership
@@ -102,17 +102,17 @@ def _erasable() -> "QuerySet[AuditLink]":
 def _records(person: Client | Lead) -> Iterator[uuid.UUID]:
     """The ids of the person's own rows, and of the rows that belong to those."""
     yield person.pk
-    for model, row in _belonging(person):
-        yield row
-        for _inner, below in _belonging(model(pk=row)):
+    for model, key in _belonging(type(person), person.pk):
+        yield key
+        for _model, below in _belonging(model, key):
             yield below
 
 
-def _belonging(row: Any) -> Iterator[tuple[type[BusinessModel], uuid.UUID]]:
-    for relation in row._meta.related_objects:
+def _belonging(to: Any, key: uuid.UUID) -> Iterator[tuple[Any, uuid.UUID]]:
+    for relation in to._meta.related_objects:
         model: Any = relation.related_model
-        if issubclass(model, TenantModel) and model._meta.app_label == "ledger" and model is not AuditEvent:
-            found = model.objects.filter(**{relation.field.attname: row.pk}).values_list("pk", flat=True)
+        if issubclass(model, TenantModel) and model._meta.app_label == "ledger":
+            found = model.objects.filter(**{relation.field.attname: key}).values_list("pk", flat=True)
             yield from ((model, pk) for pk in found)
 
 
@@ -133,6 +133,6 @@ def _alone(person: Client | Lead) -> bool:
     leads = Lead.objects.filter(name__icontains=person.name).exclude(pk=person.pk)
     if isinstance(person, Client):
         leads = leads.exclude(converted_client=person)
-    else:
+    elif person.converted_client_id:
         clients = clients.exclude(pk=person.converted_client_id)
     return not clients.exists() and not leads.exists()

@@ -14,38 +14,11 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from ledger import audit, nightly, operators
+from ledger import audit, nightly, operators, record_words
 from ledger.admin.company import readable
 from ledger.admin.reading import ReadingAdmin, column, register, told
 from ledger.admin_site import site
 from ledger.models import AuditEvent, AuditLink, ChainHead, Via
-
-ABOUT = (
-    ("action", lazy("Actions")),
-    ("turn", lazy("Turns")),
-    ("conversation", lazy("Conversations")),
-    ("client", lazy("Clients")),
-    ("lead", lazy("Leads")),
-    ("quote", lazy("Quotes")),
-    ("invoice", lazy("Invoices")),
-    ("payment", lazy("Payments")),
-    ("refund", lazy("Refunds")),
-    ("credit_note", lazy("Credit notes")),
-    ("price_item", lazy("Price book")),
-    ("message", lazy("Messages")),
-    ("member", lazy("Members")),
-    ("settings", lazy("Settings")),
-    ("admin", lazy("The operator's staff")),
-    ("audit", lazy("The chain itself")),
-)
-PROBLEMS = {
-    "missing": lazy("a link is missing, moved or added"),
-    "hash": lazy("an event is not what its link was made of"),
-    "columns": lazy("an event's columns do not say what its body says"),
-    "erased": lazy("an event was erased without a deed on record"),
-    "head": lazy("the chain does not end where its head stands"),
-    "unlinked": lazy("an event stands outside the chain"),
-}
 
 
 def door_of(event: AuditEvent) -> str:
@@ -53,16 +26,17 @@ def door_of(event: AuditEvent) -> str:
 
 
 class AboutFilter(admin.SimpleListFilter):
-    """Events by what they are about: the noun before the dot of their kind."""
+    """Events by what they are about (ledger/record_words.py)."""
 
     title = lazy("About")
     parameter_name = "about"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return ABOUT
+        return list(record_words.NOUNS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(kind__startswith=f"{self.value()}.") if self.value() else queryset
+        kinds = record_words.kinds_of(self.value() or "")
+        return queryset.filter(kind__in=kinds) if kinds else queryset
 
 
 class DoorFilter(admin.SimpleListFilter):
@@ -165,7 +139,7 @@ def finding(state: audit.ChainState) -> str:
             state.length,
         )
         return whole % {"length": state.length}
-    words = {"seq": state.bad_seq, "problem": PROBLEMS.get(state.problem, state.problem)}
+    words = {"seq": state.bad_seq, "problem": record_words.problem(state.problem)}
     return _("The chain breaks at link %(seq)s: %(problem)s.") % words
 
 

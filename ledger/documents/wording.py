@@ -243,3 +243,8 @@ def _texts(text: str) -> list[str]:
 def _printed(text: str) -> str:
     """The typeface has no narrow no-break space."""
     return text.replace("\u202f", "\u00a0")
+
+
+def printed_lines(text: str) -> list[str]:
+    """A text line by line as it can be set: clean, and a run of forty letters without a space may break."""
+    return [_printed(_text(line)) for line in clean_block(text).split("\n")]

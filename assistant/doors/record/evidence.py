@@ -19,8 +19,10 @@ from django.utils.translation import gettext_lazy as lazy
 from assistant.doors import cards, wording
 from assistant.doors.shapes import Card
 from assistant.gate import digest
-from assistant.models import Attempt, Decision, PendingAction, Status
+from assistant.models import Attempt, Decision, PendingAction, Status, ToolCall, Turn
 from assistant.tools import registry
+from ledger.models import AuditEvent, Via
+from ledger.text import visible
 
 VERDICTS: dict[str, Promise] = {
     "confirm": lazy("Confirmed"),
@@ -59,6 +61,18 @@ NOTHING_RAN = (
     Status.EXPIRED,
     Status.SUPERSEDED,
 )
+STATES: dict[str, Promise] = {
+    "queued": lazy("Queued"),
+    "running": lazy("Running"),
+    "waiting": lazy("Waits for a decision"),
+    "done": lazy("Done"),
+    "stopped": lazy("Stopped"),
+    "interrupted": lazy("Interrupted"),
+    "failed": lazy("Failed"),
+    "proposed": lazy("Put before a person"),
+    "skipped": lazy("Not run"),
+}
+"""Of turns and of tool calls."""
 Row = tuple[str, str | SafeString]
 
 
@@ -70,15 +84,18 @@ class Check:
     holds: bool
 
 
-def as_shown(action: PendingAction) -> Card:
-    """The card as it was put before people, with nothing to press, whatever has become of it since."""
+def as_shown(action: PendingAction, *, image: str, file: str) -> Card:
+    """The card as it was put before people, with nothing to press, whatever has become of it since.
+
+    `image` and `file` are the names of the addresses of its document, which take the action's id.
+    """
     then = copy.copy(action)
     then.status = Status.PENDING
     card = cards.card(then, action.requester, predecessor=action.edited_from)
     document = card.document
     if document is not None:
-        image, file = (reverse(f"admin:action_{part}", args=[action.pk]) for part in ("page", "document"))
-        document = replace(document, image_url=image, file_url=file)
+        own = {"image_url": reverse(image, args=[action.pk]), "file_url": reverse(file, args=[action.pk])}
+        document = replace(document, **own)
     return replace(
         card,
         look="is-off",
@@ -126,7 +143,7 @@ def _ran(action: PendingAction, attempt: Attempt | None) -> Check:
 
 def asked(action: PendingAction) -> list[Row]:
     """How the proposal came about."""
-    return _kept(
+    return kept(
         (_("Tool"), f"{wording.tool_label(action.tool)} ({action.tool})"),
         (_("Version of the tool"), _version(action)),
         (_("Level"), f"L{action.level}"),
@@ -157,11 +174,18 @@ def _version(action: PendingAction) -> str:
     return action.tool_version
 
 
+def outside(action: PendingAction) -> list[Row]:
+    """What of the outside world was read before the action was proposed: kind and number of each."""
+    return [
+        (wording.label(str(one.get("kind", ""))), wording.shown_text(str(one.get("ref", "")))) for one in action.outside
+    ]
+
+
 def ran(action: PendingAction, attempt: Attempt | None) -> list[Row]:
     """The one attempt and what came of it."""
     rows: list[Row] = []
     if attempt is not None:
-        rows += _kept(
+        rows += kept(
             (_("Worker"), attempt.worker),
             (_("Claimed"), moment(attempt.claimed_at)),
             (_("Claim held until"), moment(attempt.lease_until)),
@@ -174,7 +198,7 @@ def ran(action: PendingAction, attempt: Attempt | None) -> list[Row]:
         )
     if action.receipt is not None:
         receipt = action.receipt
-        rows += _kept(
+        rows += kept(
             (_("Receipt"), wording.shown_text(str(receipt.get("text", "")), lines=True)),
             (_("Provider's reference"), wording.shown_text(str(receipt.get("provider_ref", "")))),
             *_values(_("Receipt"), receipt.get("facts", {})),
@@ -182,11 +206,15 @@ def ran(action: PendingAction, attempt: Attempt | None) -> list[Row]:
         )
     if action.failure is not None:
         failure = action.failure
-        rows += _kept(
+        rows += kept(
             (_("Why it was not done"), wording.shown_text(str(failure.get("sentence", "")), lines=True)),
             (_("Code"), code(str(failure.get("code", "")))),
         )
     return rows
+
+
+def state(row: Turn | ToolCall) -> str:
+    return str(STATES.get(row.status, row.status))
 
 
 def payload(action: PendingAction) -> list[Row]:
@@ -197,7 +225,7 @@ def payload(action: PendingAction) -> list[Row]:
 
 def decided(decision: Decision) -> list[Row]:
     """One person's decision."""
-    return _kept(
+    return kept(
         (_("When"), moment(decision.at)),
         (_("Who"), decision.member.name),
         (_("What"), str(VERDICTS.get(decision.verdict, decision.verdict))),
@@ -218,7 +246,17 @@ def moment(at: Any) -> str:
 
 
 def door(name: str) -> str:
-    return str(wording.DOORS.get(name, name))
+    return str(wording.DOORS.get(name) or (Via(name).label if name in Via.values else name))
+
+
+def who(event: AuditEvent) -> str:
+    """The member; else one of the operator's staff, whom the body names; else the client, or the system."""
+    if event.actor is not None:
+        return event.actor.name
+    operator = event.told.get("operator")
+    if isinstance(operator, dict):
+        return visible(str(operator.get("email", ""))).text
+    return _("The client") if event.door == Via.PORTAL else _("The system")
 
 
 def code(text: str) -> str | SafeString:
@@ -230,5 +268,5 @@ def _values(label: str, held: dict[str, Any]) -> list[Row]:
     return [(f"{label}: {path}", wording.shown_text(text, lines=True)) for path, text in flat]
 
 
-def _kept(*rows: Row) -> list[Row]:
+def kept(*rows: Row) -> list[Row]:
     return [(label, text) for label, text in rows if text]

@@ -1,19 +1,19 @@
 """An action with everything that belongs to it, read in a fixed number of queries, as its page shows it."""
 
+import json
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from assistant.admin import evidence
-from assistant.admin.evidence import Check, Row, as_shown, moment
-from assistant.admin.turns import state
 from assistant.doors import wording
+from assistant.doors.record import evidence, proof
+from assistant.doors.record.evidence import Check, Row, moment, state
+from assistant.doors.record.proof import Proof
 from assistant.models import Alert, Attempt, Decision, Message, PendingAction, Seen, Status, ToolCall
+from ledger import record_words
 from ledger.models import AuditEvent
-
-__all__ = ["Story", "as_shown", "of"]
 
 MOST_EVENTS = 200
 MOST_WORDS = 40
@@ -32,12 +32,22 @@ class Said:
 class Event:
     """One event of the audit chain about the action."""
 
-    url: str
+    id: uuid.UUID
     at: str
     kind: str
     who: str
     door: str
     address: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One value of the payload: as the record has it from when the card went up, and as it ran."""
+
+    path: str
+    shown: Any
+    ran: Any
+    same: bool
 
 
 @dataclass(frozen=True)
@@ -55,8 +65,12 @@ class Story:
     links: list[tuple[str, PendingAction]]
     trail: list[Row]
     said: list[Said]
+    outside: list[Row]
+    compared: list[Compared]
+    not_taken: list[list[Row]]
     events: list[Event]
     more_events: bool
+    proofs: list[Proof]
 
     @property
     def same(self) -> bool:
@@ -98,8 +112,46 @@ def of(action: PendingAction) -> Story:
         links=_links(action),
         trail=_trail(action),
         said=_said(action),
+        outside=evidence.outside(action),
+        compared=_compared(action, attempt, events),
+        not_taken=[_attempt(event) for event in events if event.kind.endswith("_not_taken")],
         events=[_event(event) for event in events[:MOST_EVENTS]],
         more_events=len(events) > MOST_EVENTS,
+        proofs=proof.of(events[:MOST_EVENTS]),
+    )
+
+
+def _compared(action: PendingAction, attempt: Attempt | None, events: list[AuditEvent]) -> list[Compared]:
+    """The payload of the event of the proposal beside that of the action, which is what the attempt was made with.
+
+    Where the event was erased, or is older than such events, there is nothing on its side.
+    """
+    proposed = next((event for event in events if event.kind == "action.proposed"), None)
+    text = proposed.told.get("payload", "") if proposed else ""
+    shown = dict(wording.flattened(json.loads(text))) if text else {}
+    ran = dict(wording.flattened(action.payload)) if attempt is not None else {}
+    return [
+        Compared(
+            path,
+            wording.shown_text(shown.get(path, ""), lines=True),
+            wording.shown_text(ran.get(path, ""), lines=True),
+            shown.get(path) == ran.get(path),
+        )
+        for path in dict.fromkeys([*shown, *ran])
+    ]
+
+
+def _attempt(event: AuditEvent) -> list[Row]:
+    """A click that decided nothing, and why."""
+    told = event.told
+    return evidence.kept(
+        (_("When"), moment(event.at)),
+        (_("Who"), event.actor.name if event.actor else ""),
+        (_("What"), record_words.word(event.kind)),
+        (_("Through"), evidence.door(event.door)),
+        (_("From where"), event.address),
+        (_("What was answered"), wording.shown_text(str(told.get("sentence", "")), lines=True)),
+        (_("Fingerprint of what they saw"), evidence.code(str(told.get("shown", "")))),
     )
 
 
@@ -185,16 +237,10 @@ def _said(action: PendingAction) -> list[Said]:
 
 def _event(event: AuditEvent) -> Event:
     return Event(
-        url=reverse("admin:ledger_auditevent_change", args=[event.pk]),
+        id=event.pk,
         at=moment(event.at),
         kind=event.kind,
-        who=event.actor.name if event.actor else _operator(event),
+        who=evidence.who(event),
         door=evidence.door(event.door),
         address=event.address,
     )
-
-
-def _operator(event: AuditEvent) -> str:
-    """One of the operator's staff is no member; the event names them in its body."""
-    who = event.told.get("operator")
-    return str(who["email"]) if who else ""

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from assistant.admin import evidence
+from assistant.doors.record import evidence
 from assistant.models import Attempt, Decision, PendingAction
 from tests.assistant.gate.conftest import Office
 from tests.support.provider import FileProvider

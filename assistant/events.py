@@ -4,7 +4,8 @@ The rows are the log; an event is their number and nothing else.
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,32 +18,54 @@ from ledger.storing import fields_of
 from ledger.tenancy import TenantConflict, current_tenant
 
 NUMBER = (
-    "own AS (UPDATE assistant_conversation SET seq = seq + %s, updated_at = clock_timestamp()"
-    " WHERE id = %s AND tenant_id = %s RETURNING seq)"
+    "own AS (UPDATE assistant_conversation SET seq = seq + %s, title = CASE WHEN title = '' THEN %s ELSE title END,"
+    " updated_at = clock_timestamp() WHERE id = %s AND tenant_id = %s RETURNING seq)"
 )
 Row = Message | ToolCall | PendingAction | Turn
 
 
-def announce(conversation_id: uuid.UUID, *rows: Row, fields: Iterable[str] = ()) -> None:
+@dataclass(frozen=True)
+class Along:
+    """A statement that changes rows of its own and goes with an announcement, in the same round trip.
+
+    It sees the tables as they were before the announcement, and may not change a row that is announced.
+    """
+
+    sql: str
+    params: Sequence[Any]
+
+
+def announce(conversation_id: uuid.UUID, *rows: Row, fields: Iterable[str] = (), along: Sequence[Along] = ()) -> None:
     """Number the rows as the newest changes of their conversation and publish them after the commit (as `row`).
 
     One statement: a row that is new is inserted by it; of the first row that is not, `fields` are written as well.
     Call it last in a transaction: it locks the conversation's row (lock order: action, documents, number sequence,
     conversation, head of the audit chain).
     """
-    if not _number(conversation_id, rows, tuple(fields), once=False):
+    if not _number(conversation_id, rows, tuple(fields), along):
         raise LookupError("a row that is new cannot be there already")
 
 
-def announce_once(conversation_id: uuid.UUID, row: Row) -> bool:
-    """The same for one new row; False, and nothing is stored, where its keys say that it is there already."""
-    return _number(conversation_id, (row,), (), once=True)
+def announce_once(conversation_id: uuid.UUID, row: Row, *, title: str = "") -> bool:
+    """The same for one new row; False, and nothing is stored, where its keys say that it is there already.
+
+    A conversation that has no title yet gets this one.
+    """
+    return _number(conversation_id, (row,), once=True, title=title)
 
 
-def _number(conversation_id: uuid.UUID, rows: tuple[Row, ...], fields: tuple[str, ...], *, once: bool) -> bool:
+def _number(
+    conversation_id: uuid.UUID,
+    rows: tuple[Row, ...],
+    fields: tuple[str, ...] = (),
+    along: Sequence[Along] = (),
+    *,
+    once: bool = False,
+    title: str = "",
+) -> bool:
     tenant_id = current_tenant()
     parts: list[str] = [NUMBER]
-    params: list[Any] = [len(rows), conversation_id, tenant_id]
+    params: list[Any] = [len(rows), title, conversation_id, tenant_id]
     placed = [isinstance(row, Message) and not row.position for row in rows]
     for number, row in enumerate(rows):
         if row.tenant_id != tenant_id:
@@ -59,6 +82,9 @@ def _number(conversation_id: uuid.UUID, rows: tuple[Row, ...], fields: tuple[str
         if values is None:
             raise TypeError(f"what the database works out cannot be announced with {row}")
         params += [*values, *key]
+    for number, other in enumerate(along):
+        parts.append(f"along{number} AS ({other.sql})")
+        params += other.params
     with connection.cursor() as cursor:
         cursor.execute(f"WITH {', '.join(parts)} SELECT seq, (SELECT count(*) FROM row0) FROM own", params)  # noqa: S608 (names of our own tables)
         last, stored = cursor.fetchone()

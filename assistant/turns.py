@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection, models
 from django.utils import timezone
 
-from assistant.events import announce
+from assistant.events import Along, announce
 from assistant.models import FINAL, Conversation, Message, PendingAction, Status, Turn
 from ledger import jobs
 from ledger.company_settings import current_settings
@@ -24,26 +24,26 @@ STOP = "stop"
 """The word before a turn's id in a notification that asks its runner to stop it."""
 SETTLED = (*FINAL, Status.IN_DOUBT, Status.AWAITING_SECOND)
 PROMISE = """
-    WITH taken AS (
-         UPDATE assistant_message SET turn_id = %s WHERE id = ANY(%s) AND tenant_id = %s),
-         promised AS (
-         INSERT INTO ledger_due (id, kind, object_id, tenant_id, run_at, tries) VALUES (%s, %s, %s, %s, now(), 0)
+    INSERT INTO ledger_due (id, kind, object_id, tenant_id, run_at, tries) VALUES (%s, %s, %s, %s, now(), 0)
     ON CONFLICT (kind, object_id) DO UPDATE
-            SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease, tries = EXCLUDED.tries)
-  SELECT pg_notify(%s, '')
+            SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease, tries = EXCLUDED.tries
+  RETURNING pg_notify(%s, '')
 """
+TAKEN_UP = "UPDATE assistant_message SET turn_id = %s WHERE id = ANY(%s) AND tenant_id = %s"
 CONVERSATION = Compiled(lambda: Conversation.objects.select_for_update(no_key=True).filter(pk=an_id()))
 NEWEST = Compiled(lambda: Turn.objects.filter(conversation_id=an_id("conversation")).order_by("-ordinal")[:1])
 WAITING = Compiled(
     lambda: (
         waiting_messages(an_id("conversation"))
-        .annotate(ordinal=newest_turn("ordinal"), busy=newest_turn("status"))
+        .annotate(ordinal=newest_turn("ordinal"), busy=newest_turn("status"), cards=waits_for_a_card())
         .select_related("author")
         .order_by("position")
     )
 )
-"""What waits, and with each of them the number and the state of the conversation's newest turn."""
+"""What waits; with each of them the number and the state of the conversation's newest turn, and whether any turn waits
+for a card."""
 BUSY = (Turn.Status.QUEUED, Turn.Status.RUNNING)
+FINISHED = ("status", "problem", "claim", "lease_until", "ended_at", "unknown_tools", "tokens")
 
 
 def notify(word: str = "") -> None:
@@ -54,14 +54,13 @@ def notify(word: str = "") -> None:
 
 def queue(turn: Turn) -> None:
     """Promise the turn to the runners and wake them, in this transaction."""
-    take_up(turn, [])
-
-
-def take_up(turn: Turn, messages: list[Message]) -> None:
-    """Queue the turn, and make the messages its own."""
-    tenant_id, ids = current_tenant(), [message.pk for message in messages]
+    promise = _promised(turn)
     with connection.cursor() as cursor:
-        cursor.execute(PROMISE, [turn.pk, ids, tenant_id, new_id(), KIND, turn.pk, tenant_id, CHANNEL])
+        cursor.execute(promise.sql, promise.params)
+
+
+def _promised(turn: Turn) -> Along:
+    return Along(PROMISE, [new_id(), KIND, turn.pk, current_tenant(), CHANNEL])
 
 
 def ask_to_stop(turn: Turn) -> None:
@@ -100,8 +99,8 @@ def start(conversation_id: uuid.UUID, *, ordinal: int, messages: list[Message]) 
         raise LookupError(f"nobody wrote the message {last.pk}")
     door = last.params.get("door", "web")
     turn = Turn(conversation_id=conversation_id, member=last.author, door=door, ordinal=ordinal)
-    announce(conversation_id, turn)
-    take_up(turn, messages)
+    taken_up = Along(TAKEN_UP, [turn.pk, [message.pk for message in messages], current_tenant()])
+    announce(conversation_id, turn, along=[taken_up, _promised(turn)])
     return turn
 
 
@@ -134,15 +133,13 @@ def settle(turn: Turn | None) -> None:
 def finish(turn: Turn, status: Turn.Status, problem: str = "") -> Turn | None:
     """Move a turn that the caller holds; a queued one is promised to a runner, any other lets the next one begin.
 
-    The runner's claim ends with it, so that nothing more is written in its name. Returns the turn that begins.
+    The runner's claim ends with it, so that nothing more is written in its name; what the turn has used is written with
+    it. Returns the turn that begins.
     """
     turn.status, turn.problem, turn.claim, turn.lease_until = status, problem, None, None
     turn.ended_at = None if status in (Turn.Status.QUEUED, Turn.Status.WAITING) else timezone.now()
-    if status == Turn.Status.QUEUED:
-        queue(turn)
-    else:
-        jobs.forget(KIND, turn.pk)
-    announce(turn.conversation_id, turn, fields=("status", "problem", "claim", "lease_until", "ended_at"))
+    promise = _promised(turn) if status == Turn.Status.QUEUED else Along(jobs.FORGET, [KIND, turn.pk])
+    announce(turn.conversation_id, turn, fields=FINISHED, along=[promise])
     return None if status == Turn.Status.QUEUED else start_waiting_messages(turn.conversation_id)
 
 
@@ -151,16 +148,25 @@ def start_waiting_messages(conversation_id: uuid.UUID) -> Turn | None:
 
     The caller holds the conversation, so that nobody else begins a turn meanwhile.
     """
-    waiting: list[Any] = WAITING.all(conversation=conversation_id)
+    return start_with(WAITING.all(conversation=conversation_id))
+
+
+def start_with(waiting: list[Any]) -> Turn | None:
+    """The same, with the messages that wait in hand (rows of WAITING)."""
     if not waiting or waiting[0].busy in BUSY:
         return None
-    return start(conversation_id, ordinal=(waiting[0].ordinal or 0) + 1, messages=waiting)
+    return start(waiting[0].conversation_id, ordinal=(waiting[0].ordinal or 0) + 1, messages=waiting)
 
 
 def newest_turn(field: str) -> models.Subquery:
     """One field of the newest turn of a message's conversation."""
     turns = Turn.objects.filter(conversation=models.OuterRef("conversation")).order_by("-ordinal")
     return models.Subquery(turns.values(field)[:1])
+
+
+def waits_for_a_card() -> models.Exists:
+    """Whether a turn of a message's conversation waits for a card."""
+    return models.Exists(Turn.objects.filter(conversation=models.OuterRef("conversation"), status=Turn.Status.WAITING))
 
 
 def waiting_messages(conversation_id: uuid.UUID | Slot) -> models.QuerySet[Message]:

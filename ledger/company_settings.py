@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
 
+from django.db.models import QuerySet
 from pydantic import AfterValidator, BaseModel, ConfigDict, EmailStr, Field
 
 from ledger.cents import Rounding
@@ -86,13 +87,23 @@ class Current(NamedTuple):
     values: CompanySettings
 
 
-NEWEST = Compiled(lambda: SettingsVersion.objects.order_by("-number")[:1])
+def newest() -> QuerySet[SettingsVersion]:
+    """The version in force of the company in scope, as a query."""
+    return SettingsVersion.objects.order_by("-number")[:1]
+
+
+NEWEST = Compiled(newest)
 
 
 def current_settings() -> Current:
     """The settings of the company in scope. Raises SettingsVersion.DoesNotExist where there are none."""
     version = NEWEST.one()
-    return Current(version, _read(version.pk, json.dumps(version.values)))
+    return Current(version, settings_of(version))
+
+
+def settings_of(version: SettingsVersion) -> CompanySettings:
+    """What a version says."""
+    return _read(version.pk, json.dumps(version.values))
 
 
 @lru_cache(maxsize=512)

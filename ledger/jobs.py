@@ -33,6 +33,7 @@ PROMISE = """
             SET run_at = EXCLUDED.run_at, lease = EXCLUDED.lease,
                 tries = CASE WHEN %s::boolean THEN due.tries ELSE 0 END
 """
+FORGET = "DELETE FROM ledger_due WHERE kind = %s AND object_id = %s"
 TRY = """
     UPDATE ledger_due SET tries = tries + 1 WHERE kind = %s AND object_id = %s AND tenant_id = %s RETURNING id, run_at
 """
@@ -73,7 +74,7 @@ def later(
 def forget(kind: str, object_id: uuid.UUID) -> None:
     """Take a promise back: there is nothing left to do."""
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM ledger_due WHERE kind = %s AND object_id = %s", [kind, object_id])
+        cursor.execute(FORGET, [kind, object_id])
 
 
 def _wake(kind: str, object_id: uuid.UUID, tenant_id: uuid.UUID) -> None:

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
@@ -19,7 +19,6 @@ from ledger import audit, permissions
 from ledger.compiled import Compiled, an_id
 from ledger.errors import DomainError, NotFound
 from ledger.models import Membership
-from ledger.tenancy import current_tenant
 from ledger.text import clean_block
 
 LONGEST = 8_000
@@ -29,7 +28,6 @@ MOST_WAITING = 20
 TITLE = 60
 
 
-TITLED = "UPDATE assistant_conversation SET title = %s WHERE id = %s AND tenant_id = %s AND title = ''"
 OWN = Compiled(lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")))
 LOOK = Compiled(
     lambda: Conversation.objects.filter(pk=an_id(), starter=an_id("starter")).annotate(
@@ -120,9 +118,9 @@ def post_message(conversation_id: uuid.UUID, *, by: Membership, text: str, key: 
         if cards and bare_yes.is_nearly(text):
             return _point_to_cards(conversation, message, cards)
         closing.expire_open(conversation.pk, closed_by="new_message")
-    if not announce_once(conversation.pk, message):  # from here on the conversation is held
+    title = "" if conversation.title or conversation.desk else first_words(text)
+    if not announce_once(conversation.pk, message, title=title):  # from here on the conversation is held
         return _said_before(conversation, key)
-    _name(conversation, text)
     message.turn = turn = _take_up(conversation)
     return Posted(message, turn)
 
@@ -153,21 +151,20 @@ def _point_to_cards(conversation: Conversation, message: Message, cards: list[Pe
     return Posted(message, line=line)
 
 
-def _name(conversation: Conversation, text: str) -> None:
-    """A new conversation is called by its first words."""
-    if conversation.title or conversation.desk:
-        return
+def first_words(text: str) -> str:
+    """What a new conversation is called: the beginning of its first line."""
     line = text.strip().splitlines()[0].strip()
-    short = line if len(line) <= TITLE else line[: TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"
-    with connection.cursor() as cursor:
-        cursor.execute(TITLED, [short, conversation.pk, current_tenant()])
+    return line if len(line) <= TITLE else line[: TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"
 
 
 def _take_up(conversation: Conversation) -> Turn | None:
     """Let the next turn begin, now that a person has written: whatever waited for a card waits no longer.
 
-    None where a turn is busy: the message waits for its end.
+    None where a turn is busy: the message waits for its end. The caller has just stored the message, which waits.
     """
+    waiting: list[Any] = turns.WAITING.all(conversation=conversation.pk)
+    if not waiting[0].cards:
+        return turns.start_with(waiting)
     begun = None
     for turn in FOR_A_CARD.all(conversation=conversation.pk):
         begun = turns.finish(turn, Turn.Status.DONE) or begun

@@ -127,7 +127,7 @@ def until_the_next(pace: float, now: float) -> float:
     """Seconds until the next frame: the pace at least, and then to a beat that all replies of the process share, so
     that what they send goes out in one statement."""
     beat = pace / 2
-    return pace + beat - (now + pace) % beat
+    return pace + beat - (now + pace) % beat if pace else 0.0
 
 
 async def _within(seconds: float, bell: asyncio.Event) -> None:

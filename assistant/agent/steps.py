@@ -16,8 +16,7 @@ from assistant.agent.arguments import EXPLANATIONS
 from assistant.agent.claimed import Claimed, Scope, check
 from assistant.agent.lines import Line
 from assistant.agent.replies import Call, Reply
-from assistant.events import announce
-from assistant.gate import policy
+from assistant.events import Along, announce
 from assistant.models import Message, ToolCall, Turn
 from ledger import permissions, tenancy
 from ledger.company_settings import current_settings
@@ -102,21 +101,24 @@ def _obstacle(scope: Scope, turn: Turn) -> Line | None:
     """Why the model may not be asked now, if it may not."""
     if not permissions.allowed(scope.member, "use_assistant"):
         return Line.NOT_ALLOWED
-    if not scope.company.active or policy.agent_paused():
+    standing = usage.standing(scope.company)
+    if not scope.company.active or standing.paused:
         return Line.AGENT_PAUSED
     if turn.calls >= MOST_CALLS:
         return Line.CALL_LIMIT
-    return Line.DAILY_BUDGET if usage.used_up(scope.company) else None
+    return Line.DAILY_BUDGET if standing.used_up else None
 
 
 def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Window) -> Speak:
     """Count the call before it goes out, open the reply and read the history, under the conversation's lock."""
     reply = ends.open_reply(turn) if turn.calls else None
-    with connection.cursor() as cursor:
-        cursor.execute(COUNTED, [turn.pk, scope.claimed.tenant_id])
+    counted = Along(COUNTED, [turn.pk, scope.claimed.tenant_id])
     if reply is None:
         reply = Message(conversation_id=turn.conversation_id, turn=turn, role=Message.Role.ASSISTANT, open=True)
-        announce(turn.conversation_id, reply)
+        announce(turn.conversation_id, reply, along=[counted])
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(counted.sql, counted.params)
     past = history.read(turn.conversation_id, now=turn, developer=developer, window=window)
     tools = offered.to(scope.member)
     system = prompt.system(scope.member, door=turn.door, cut=past.cut)
@@ -148,10 +150,7 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
             message.code, message.params = history.UNFOUNDED, {"actions": [str(action.pk) for action in accused]}
         tools = offered.to(scope.member)
         calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
-        tokens = turn.tokens + (reply.usage.total if reply.usage else 0)
-        if (streak, tokens) != (turn.unknown_tools, turn.tokens):
-            turn.unknown_tools, turn.tokens = streak, tokens
-            turn.save(update_fields=["unknown_tools", "tokens"])
+        turn.unknown_tools, turn.tokens = streak, turn.tokens + (reply.usage.total if reply.usage else 0)
         left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
         if left:
             calling.show_running(left[0])
@@ -163,6 +162,7 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
         elif not calls:
             _end(turn, reply)
         else:
+            turn.save(update_fields=["unknown_tools", "tokens"])  # a turn that ends writes them with its end
             return _run_calls(scope, left)
         return Over()
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from assistant.gate import guardrails, review
@@ -57,7 +58,12 @@ class Verdict:
     undo_seconds: int
 
 
-PAUSED = Compiled(lambda: Suspension.objects.filter(ended_at=None).values_list("pk", flat=True)[:1])
+def pauses() -> QuerySet[Suspension]:
+    """The pause that is in force, if one is."""
+    return Suspension.objects.filter(ended_at=None)
+
+
+PAUSED = Compiled(lambda: pauses().values_list("pk", flat=True)[:1])
 
 
 def agent_paused() -> bool:

@@ -162,6 +162,9 @@ def _confirmed_by(decisions: Iterable[Decision]) -> str:
     confirmed = [d for d in decisions if d.verdict == Decision.Verdict.CONFIRM]
     if not confirmed:
         return ""
+    if confirmed[0].standing_id:
+        words = {"name": confirmed[0].member.name, "time": wording.moment(confirmed[0].at)}
+        return _("Ran by the standing approval of %(name)s at %(time)s.") % words
     names = _(" and ").join(d.member.name for d in confirmed)
     return _("Confirmed by %(names)s at %(time)s.") % {"names": names, "time": wording.moment(confirmed[-1].at)}
 

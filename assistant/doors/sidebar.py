@@ -36,6 +36,7 @@ class Place:
 PLACES = (
     Place("chat:list", lazy("Chat"), "chat"),
     Place("chat:inbox", lazy("Approvals"), "approve", waits=True),
+    Place("chat:standing", lazy("Standing approvals"), "clock", needs="use_assistant"),
     Place("leads", lazy("Leads"), "leads"),
     Place("clients", lazy("Clients"), "client"),
     Place("quotes", lazy("Quotes"), "quote"),

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settling, stream
+from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settling, standing, stream
 
 app_name = "chat"
 
@@ -37,6 +37,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inbox/events", inbox_stream.events, name="inbox_events"),
     path("inbox/alerts/<uuid:alert_id>/handled", inbox.handled, name="alert_handled"),
     path("inbox/<slug:tab>/", inbox.inbox, name="inbox_tab"),
+    path("standing/", standing.rules, name="standing"),
+    path("standing/new/", standing.write, name="standing_write"),
+    path("standing/<uuid:rule_id>/", standing.rule, name="standing_rule"),
+    path("standing/<uuid:rule_id>/on", standing.turn_on, name="standing_on"),
+    path("standing/<uuid:rule_id>/revoke", standing.revoke, name="standing_revoke"),
     path("api/v1/tools/", api.tools, name="api_tools"),
     path("api/v1/conversations/<uuid:conversation_id>/messages/", api.messages, name="api_messages"),
     path("api/v1/actions/<uuid:action_id>/", api.action, name="api_action"),

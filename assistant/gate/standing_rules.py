@@ -176,7 +176,7 @@ def offers() -> list[Offer]:
         if len(party) != 1:
             continue
         key = (tool, party[0]["kind"], party[0]["id"])
-        good = status == Status.EXECUTED and edited_from is None and closed_by != "edit"
+        good = status == Status.EXECUTED and not edited_from and closed_by != "edit"
         groups.setdefault(key, []).append((good, cents))
     ruled = set(StandingApproval.objects.filter(ended_at=None).values_list("tool", "party_id"))
     found = [

@@ -100,7 +100,7 @@ def _composed(notice: StaffNotice) -> MailMessage | None:
     if words is None:
         return None
     return MailMessage(
-        company_id=notice.tenant_id,
+        company_id=member.tenant.pk,
         key=str(notice.pk),
         sender=sender_of(member.tenant)[0],
         sender_name="Aval",

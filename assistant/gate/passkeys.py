@@ -1,7 +1,7 @@
 """A strong yes that a passkey signs: what it signs, whether it holds, and how it is checked again years later.
 
 The challenge is the action's hash and the action's id. The hash binds the signature to what was shown; the id to this
-card, since the same request put up twice has the same hash (docs/decisions/0013).
+card, since the same request put up twice has the same hash (docs/decisions/0014).
 """
 
 import json
@@ -115,7 +115,7 @@ def problem_of(decision: Decision) -> str:
 
     From the rows alone, whatever has become of the key and of the installation's address since: the signature over
     this action as it was shown, the key as its registration is on record for this person and before this decision,
-    and the evidence as the record of the decision has it.
+    and the signature as the record of the decision has it. What was erased from the record proves nothing any more.
     """
     kept, action = decision.assertion, decision.action
     if not kept:
@@ -145,17 +145,22 @@ def fingerprint_of(kept: dict[str, Any]) -> str:
 def _was_registered(decision: Decision, kept: dict[str, Any]) -> bool:
     added = _said("passkey.added", kept["passkey"], decision)
     removed = _said("passkey.removed", kept["passkey"], decision)
-    same = [one for one in added if one["public_key_sha256"] == fingerprint(kept["public_key"])]
+    same = [one for one in added if one.get("public_key_sha256") == fingerprint(kept["public_key"])]
     return bool(same) and not removed
 
 
 def _said(kind: str, subject_id: Any, decision: Decision) -> list[dict[str, Any]]:
-    """What the record says of it, by this person, up to the decision."""
-    events = AuditEvent.objects.filter(kind=kind, subject_id=subject_id, actor=decision.member, at__lte=decision.at)
-    return [json.loads(event.body)["detail"] for event in events]
+    """What the record says of it, by this person, up to the decision; nothing of what was erased from it."""
+    rows = AuditEvent.objects.filter(kind=kind, subject_id=subject_id, actor=decision.member_id, at__lte=decision.at)
+    return [_detail(event) for event in rows]
 
 
 def _is_on_record(decision: Decision, kept: dict[str, Any]) -> bool:
-    events = AuditEvent.objects.filter(kind="action.confirmed", subject_id=decision.action_id, actor=decision.member_id)
-    said = [json.loads(event.body)["detail"] for event in events]
-    return any(one["slot"] == decision.slot and one.get("passkey") == fingerprint_of(kept) for one in said)
+    rows = AuditEvent.objects.filter(kind="action.confirmed", subject_id=decision.action_id, actor=decision.member_id)
+    wanted = (decision.slot, fingerprint_of(kept))
+    return any((said.get("slot"), said.get("passkey")) == wanted for said in map(_detail, rows))
+
+
+def _detail(event: AuditEvent) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(event.body).get("detail", {})
+    return said

@@ -18,6 +18,9 @@ from tests.server import ROOT
 
 APPEND_ONLY = {
     "assistant_decision",
+    "assistant_evidencefile",
+    "assistant_question",
+    "assistant_reviewpolicy",
     "ledger_acceptance",
     "ledger_attachment",
     "ledger_auditevent",

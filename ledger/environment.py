@@ -1,5 +1,6 @@
 """Reading settings from the environment, with one clear line for what is wrong."""
 
+import base64
 import os
 import secrets
 from collections.abc import Mapping
@@ -50,6 +51,14 @@ class Environment:
         if not (value.isascii() and value.isdigit() and int(value) > 0):
             self.refuse(name, f"is {value!r}; it must be a whole number above zero")
         return int(value)
+
+    def key(self, name: str, size: int) -> bytes:
+        """So many bytes in base64; none where it is not set."""
+        try:
+            key = base64.b64decode(self.text(name), validate=True)
+        except ValueError:
+            key = b"?"
+        return key if len(key) in (0, size) else self.refuse(name, f"must be {size} bytes in base64")
 
     def seconds(self, name: str, default: float) -> float:
         value = self.text(name, str(default))

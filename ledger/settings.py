@@ -23,6 +23,7 @@
 | AVAL_LEASE_SECONDS | seconds after which work of a process that fell silent is taken up | 30 |
 | AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks unasked | 2; 0.25 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
+| AVAL_SIGNING_KEY | signs exports: 32 bytes in base64 (`manage.py signing_key --new`) | derived from SECRET_KEY |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
 
 A server that is half configured does not start: it says in one line what is missing.
@@ -251,6 +252,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("AVAL_
 X_FRAME_OPTIONS = "DENY"
 # Preloading binds the whole domain for years: its owner's decision, not this program's.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
+AVAL_SIGNING_KEY = env.key("AVAL_SIGNING_KEY", 32)
 AVAL_LEASE_SECONDS = env.number("AVAL_LEASE_SECONDS", 30)
 AVAL_MAX_BODY = 12 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
@@ -279,7 +281,7 @@ REST_FRAMEWORK = {
 
 # The log
 
-_SECRETS = [SECRET_KEY, OPENAI_API_KEY, EMAIL_HOST_PASSWORD, _owner.get("PASSWORD", "")]
+_SECRETS = [SECRET_KEY, OPENAI_API_KEY, EMAIL_HOST_PASSWORD, _owner.get("PASSWORD", ""), env.text("AVAL_SIGNING_KEY")]
 _SECRETS += [d["PASSWORD"] for d in DATABASES.values()]
 LOGGING = {
     "version": 1,

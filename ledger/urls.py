@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("companies/", account.companies, name="companies"),
     path("", include("assistant.doors.urls")),
     path("", include("assistant.doors.record.urls")),
+    path("", include("ledger.urls_record")),
     path("", include("ledger.urls_account")),
     path("", include("ledger.urls_parties")),
     path("", include("ledger.urls_quotes")),

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from assistant.doors import receipts, wording
+from assistant.doors.record.readers import story_url
 from assistant.doors.shapes import FEW, FIRST, OF_THE_FILE, Card, CardDocument, CardFact, Details, Label
 from assistant.doors.wording import Shown
 from assistant.gate import passkeys, policy, renewing
@@ -66,6 +67,7 @@ def card(
         "document": _document(action),
         "wrong": wrong,
         "successor_url": receipts.link_to(action, action.superseded_by_id),
+        "story_url": story_url(action, reader),
     }
     if action.status in OPEN:
         strong = decides and action.level >= Level.STRONG and not action.stale

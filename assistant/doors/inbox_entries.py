@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from assistant.doors import cards, markdown, receipts, sidebar, wording
 from assistant.doors.inbox_lists import Place
+from assistant.doors.record.readers import story_url
 from assistant.doors.shapes import Card
 from assistant.doors.thread import DECIDED
 from assistant.gate import reversing
@@ -99,6 +100,7 @@ class Line:
     by: str
     lines: tuple[str | SafeString, ...]
     at: str
+    story_url: str = ""
 
 
 def entries(ids: Collection[uuid.UUID], reader: Membership) -> list[Entry]:
@@ -182,6 +184,7 @@ def _line(action: PendingAction, reader: Membership, decisions: Sequence[Decisio
         by=action.requester.name,
         lines=tuple(line for line in told["lines"] if line),
         at=wording.moment(action.closed_at) if action.closed_at else "",
+        story_url=story_url(action, reader),
     )
 
 

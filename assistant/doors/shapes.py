@@ -135,6 +135,7 @@ class Card:
     can_ask_again: bool = False
     compensation: str = ""
     compensated_url: str = ""
+    story_url: str = ""
     typed: str = ""
     sign: str = ""
     unsigned: bool = False

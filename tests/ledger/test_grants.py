@@ -132,6 +132,25 @@ def test_the_product_works_with_what_it_has(installation: Installation) -> None:
     assert found == (True,)
 
 
+ERASE = """
+from ledger import audit, tenancy
+from ledger.actions import erasing
+from ledger.models import Access, Client, Membership
+with tenancy.tenant(Access.objects.order_by("pk").first().tenant_id):
+    owner = Membership.objects.filter(role="owner").first()
+    deed = erasing.erase_person(Client.objects.order_by("ref").first(), by=owner, reason="Asked.")
+with tenancy.tenant(deed.tenant_id):
+    print(deed.told["count"] > 0, audit.verify().whole)
+"""
+
+
+def test_a_person_is_erased_by_a_role_that_may_change_no_event(installation: Installation) -> None:
+    """The function runs as the owner of the tables; the product's own role has no right to change one."""
+    done = installation.manage("shell", "-c", ERASE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "True True"
+
+
 def test_a_second_migrate_takes_back_what_somebody_gave(installation: Installation) -> None:
     with psycopg.connect(installation.admin, autocommit=True) as admin:
         admin.execute("GRANT UPDATE, TRUNCATE ON ledger_auditevent TO runtime")

@@ -6,6 +6,7 @@ there. Since the page shows words of a conversation, each reading by somebody el
 """
 
 import uuid
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,16 +17,12 @@ from django.views.decorators.http import require_safe
 from assistant.doors import wording
 from assistant.doors.access import MemberRequest, members_only
 from assistant.doors.record import events, evidence, paper, story
+from assistant.doors.record.readers import may_read
 from assistant.doors.record.story import Story
 from assistant.models import PendingAction
 from ledger import audit, chain, permissions
 from ledger.documents import dossier
-from ledger.models import ChainCheck, Membership, StoredDocument
-
-
-def may_read(action: PendingAction, member: Membership) -> bool:
-    """Whether the action's whole story is this member's to read."""
-    return action.requester_id == member.pk or permissions.allowed(member, "read_audit")
+from ledger.models import ChainCheck, StoredDocument
 
 
 @require_safe
@@ -95,7 +92,7 @@ def _stored(request: MemberRequest, action_id: uuid.UUID) -> StoredDocument:
     return found
 
 
-def _bytes(content: bytes, kind: str, disposition: str) -> HttpResponse:
+def _bytes(content: Any, kind: str, disposition: str) -> HttpResponse:
     response = HttpResponse(bytes(content), content_type=kind)
     response["Content-Disposition"] = disposition
     response["Cache-Control"] = "private, max-age=3600"

@@ -35,13 +35,14 @@ BACKLOG = 256
 
 
 class Kind(StrEnum):
-    """What changed; the names of the stream's events."""
+    """What changed. RUNNING: a confirmed action began, and its outcome may be there before anybody has looked."""
 
     MESSAGE = "message"
     TEXT = "text"
     TOOL = "tool"
     CONFIRM = "confirm"
     ACTION = "action"
+    RUNNING = "running"
     TURN = "turn"
     ERROR = "error"
 

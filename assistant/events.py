@@ -13,7 +13,7 @@ from django.db import connection
 
 from assistant import bus
 from assistant.bus import Kind
-from assistant.models import Message, PendingAction, ToolCall, Turn
+from assistant.models import Message, PendingAction, Status, ToolCall, Turn
 from ledger.storing import fields_of
 from ledger.tenancy import TenantConflict, current_tenant
 
@@ -138,5 +138,7 @@ def _kind(row: Row) -> Kind:
             return Kind.TOOL
         case Turn():
             return Kind.TURN
+        case PendingAction(status=Status.EXECUTING):
+            return Kind.RUNNING
         case PendingAction():
             return Kind.ACTION if row.seq else Kind.CONFIRM

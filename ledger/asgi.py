@@ -13,8 +13,9 @@ os.environ.setdefault("AVAL_PROCESS", "web")
 import django
 from channels.routing import ProtocolTypeRouter
 from django.core.exceptions import ImproperlyConfigured
+from django.urls import get_resolver
 
-from ledger import roles
+from ledger import collecting, roles
 from ledger.http import BoundedASGIHandler
 
 SWITCH_SECONDS = 0.001
@@ -36,3 +37,5 @@ async def no_sockets(scope: Any, receive: Any, send: Any) -> None:
 
 
 application = ProtocolTypeRouter({"http": BoundedASGIHandler(), "websocket": no_sockets})
+get_resolver().url_patterns  # noqa: B018 (loads every door now, not with the first request)
+collecting.spare_what_is_loaded()

@@ -30,8 +30,9 @@ FRAME_SECONDS = 0.04
 RENDER_SHARE = 10
 """Rendering may take one part in so many of a stream's time."""
 REREAD_SECONDS = 5.0
-SETTLE_SECONDS = 0.06
-"""How long a change that nobody waits for is left to be read with those that follow it."""
+SETTLE_SECONDS = 0.12
+"""How long a change that nobody waits for is left to be read with those that follow it: a message, its turn and the
+reply that opens are one read then, after the first words, which would have to wait for it."""
 GAP_SECONDS = 0.15
 """How long the rows are left alone after a read that did not close a gap in the text (it is saved twice a second)."""
 BADGE_SECONDS = 0.25
@@ -190,8 +191,8 @@ class Live:
                 if batch is None:
                     yield sse.encode("error", frames.signed_out(), str(self.seq))
                     return
-                for piece in self._read(batch):
-                    yield self._sent(piece)
+                if changed := b"".join(self._read(batch)):  # one write, whatever it holds: each costs a millisecond
+                    yield self._sent(changed)
             if time.monotonic() >= self.badge_at:
                 self.badge_at = time.monotonic() + BADGE_REREAD_SECONDS
                 waiting = await in_thread(frames.waiting, self.viewer)
@@ -199,9 +200,8 @@ class Live:
                     self.shown = waiting
                     with self.viewer.words():
                         yield self._sent(sse.encode("badge", frames.badge(waiting), str(self.seq)))
-            if time.monotonic() >= self.text_from:
-                for piece in self._text():
-                    yield self._sent(piece)
+            if time.monotonic() >= self.text_from and (said := b"".join(self._text())):
+                yield self._sent(said)
             if time.monotonic() - self.sent_at >= HEARTBEAT_SECONDS:
                 yield self._sent(sse.comment("here"))
             await self._wait()

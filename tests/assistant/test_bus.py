@@ -11,7 +11,8 @@ from channels.layers import get_channel_layer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant import bus, layer
+from assistant import bus, events, layer
+from assistant.models import PendingAction, Status
 
 CONVERSATION = uuid.UUID("019adf00-0000-7000-8000-000000000001")
 
@@ -122,6 +123,12 @@ async def test_a_reader_that_leaves_leaves_nothing_behind(
     await asyncio.sleep(0.4)
     assert post._listener is None
     assert {task.get_name() for task in asyncio.all_tasks() - before if "stream" in task.get_name()} == set()
+
+
+def test_a_run_that_begins_hurries_nobody_and_every_other_change_of_a_card_does() -> None:
+    hurried = {status for status in Status if events._kind(PendingAction(status=status, seq=3)) in bus.URGENT}
+    assert set(Status) - hurried == {Status.EXECUTING}
+    assert events._kind(PendingAction(status=Status.PENDING, seq=0)) == bus.Kind.CONFIRM
 
 
 async def test_the_listening_connection_waits_for_the_next_reader(db_layer: layer.NotifyLayer) -> None:

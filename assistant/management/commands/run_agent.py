@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from assistant.agent.endpoint import EndpointFailed
 from assistant.agent.runner import Runner
-from ledger import roles
+from ledger import collecting, roles
 
 SWITCH_SECONDS = 0.001
 """How long a thread may keep the interpreter while the event loop waits; Python's 5 ms show in a stream."""
@@ -22,6 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         roles.require_bound()
         sys.setswitchinterval(SWITCH_SECONDS)
+        collecting.spare_what_is_loaded()
         try:
             asyncio.run(run())
         except EndpointFailed as error:

@@ -133,6 +133,8 @@ class Opening:
     position: int
     began: datetime
     created: datetime
+    seq: int
+    """The change that opened it; every message carries its own, so this is not among the ids."""
 
     def as_ids(self) -> dict[str, object]:
         began, created = self.began.isoformat(), self.created.isoformat()
@@ -144,7 +146,7 @@ class Opening:
         if "ordinal" not in message:
             return None
         began, created = (datetime.fromisoformat(message[name]) for name in ("began", "made"))
-        return cls(uuid.UUID(message["turn"]), message["ordinal"], message["position"], began, created)
+        return cls(uuid.UUID(message["turn"]), message["ordinal"], message["position"], began, created, message["seq"])
 
 
 async def send_text(

@@ -1,6 +1,7 @@
 """The product's own processes, started for a test on the test's database."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -167,6 +168,16 @@ def processes(database_url: str, tmp_path: Path) -> Iterator[Processes]:
     own.stop()
 
 
+HESITATES = {
+    "steps": [
+        {"when": {"user": "take your time"}, "do": [{"text": "One thing at a time:\n\nFirst"}, {"silence": True}]},
+        {"when": {"user": "sem pressa"}, "do": [{"text": "Uma coisa de cada vez:\n\nPrimeiro"}, {"silence": True}]},
+    ],
+    "after": "rehearse",
+}
+"""The rehearsal model, which stops in the middle of an answer where it is asked to, until it is hung up on."""
+
+
 @pytest.fixture(scope="module")
 def product(database_url: str) -> Iterator[Running]:
     """The whole product for the tests of a module: web, agent and worker. `product.url` is its address.
@@ -176,8 +187,10 @@ def product(database_url: str) -> Iterator[Running]:
     forget_what_waits()
     with tempfile.TemporaryDirectory() as folder:
         own = Processes(database_url, Path(folder))
+        script = Path(folder) / "hesitates.json"
+        script.write_text(json.dumps(HESITATES))
         try:
-            own.agent()
+            own.agent(AVAL_REHEARSAL_SCRIPT=str(script))
             own.worker()
             yield own.web()
         finally:

@@ -122,7 +122,8 @@ def _begin_reply(scope: Scope, turn: Turn, developer: bool, window: history.Wind
     past = history.read(turn.conversation_id, now=turn, developer=developer, window=window)
     tools = offered.to(scope.member)
     system = prompt.system(scope.member, door=turn.door, cut=past.cut)
-    opening = bus.Opening(turn.pk, turn.ordinal, reply.position, turn.started_at or turn.created_at, reply.created_at)
+    began = turn.started_at or turn.created_at
+    opening = bus.Opening(turn.pk, turn.ordinal, reply.position, began, reply.created_at, reply.seq)
     messages = [{"role": "system", "content": system}, *past.messages]
     return Speak(reply.pk, reply.seq, opening, messages, offered.specs(tools))
 

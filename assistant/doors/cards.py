@@ -60,6 +60,7 @@ def card(
         "digest": action.digest,
         "url": url_of(action),
         "order": order,
+        "seq": action.seq,
         "level": action.level,
         "figure": sum_of,
         "labels": _labels(action),

@@ -192,10 +192,14 @@ def _not_taken(request: MemberRequest, conversation: Conversation, error: Domain
 
 
 def _changed(request: MemberRequest, posted: inbox.Posted) -> SafeString:
-    """What this post changed, as the stream would send it: the page shows it without waiting for the stream."""
+    """What this post changed, as the stream would send it: the page shows it without waiting for the stream.
+
+    Nothing else: an answer that has begun since is the stream's alone, which adds to it word by word.
+    """
+    own = {row.pk for row in (posted.message, posted.line, posted.turn) if row is not None}
     conversation = own_conversation(request, posted.message.conversation_id)
     fresh = frames.of_changes(conversation, request.member, posted.message.seq - 1)
-    return frames.joined(frame.html for frame in fresh if frame.event in ("message", "turn"))
+    return frames.joined(frame.html for frame in fresh if frame.row in own)
 
 
 def rehearsal() -> bool:

@@ -7,16 +7,17 @@
 | tool | the block of tool calls that one of them belongs to |
 | confirm | a card that waits; the partial has action id, tool, label, summary and hash as data |
 | action | a card that was decided, runs, ran, or closed |
-| turn | the turn began, goes on, waits or ended; the stop button |
+| turn | the turn began, goes on, waits or ended; the stop button, which whatever comes before this brings too |
 | error | the turn failed, or the reader may not read on |
 | badge | how many cards wait for the reader anywhere in the company |
 
-A partial's swap "place" (static/js/app.js) puts an element where the one with its id is, or at its `data-order`.
+A partial's swap "place" (static/js/app.js) puts an element where the one with its id is, or at its `data-order`;
+one that is older than what stands there, by its `data-seq`, is left out. So a post's answer may come after the stream.
 """
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -116,9 +117,10 @@ def of_changes(conversation: Conversation, reader: Membership, after: int) -> li
 
 
 def opened(message_id: uuid.UUID, opening: Opening) -> SafeString:
-    """An answer that has just begun, empty, in the place that its row will have."""
+    """An answer that has just begun, empty, in the place that its row will have; it can be stopped."""
     section = Section(f"turn-{opening.turn}", 2 * opening.ordinal)
-    return place(section, *opening_items(message_id, opening))
+    items = opening_items(message_id, opening)
+    return joined([place(section, *items), *_stop_buttons(items)])
 
 
 def begun(message: Message, turn: Turn) -> SafeString:
@@ -177,7 +179,8 @@ def _frames(conversation: Conversation, reader: Membership, section: Section, it
         case State() as state:
             return _turn(section, item, state)
         case _:
-            return [Frame(item.seq, item.event, place(section, *items), item.row)]
+            items += [one for one in section.items if one.kind == "state" and one.of.busy and one.seq > item.seq]
+            return [Frame(item.seq, item.event, joined([place(section, *items), *_stop_buttons(items)]), item.row)]
 
 
 def _names(work: Item, card: Card) -> bool:
@@ -206,21 +209,12 @@ def _card(
 
 
 def _turn(section: Section, item: Item, state: State) -> list[Frame]:
-    stopping = render_to_string("chat/stopping.html", {"busy": state.busy})
-    # A message that waited belongs to the turn that takes it up, which alone is announced.
-    moved = [one for one in section.items if one.kind == "user"] if state.status == Turn.Status.QUEUED else []
-    parts = [
-        place(section, *moved, item),
-        format_html(
-            '<hx-partial hx-target="#stopping" hx-swap="outerHTML" data-turn="{}" data-status="{}">{}</hx-partial>',
-            item.row,
-            state.status,
-            SafeString(stopping),
-        ),
-    ]
+    # A message that waited belongs to the turn that takes it up, which alone is announced, and may have gone on since.
+    taken_up = [replace(one, seq=max(one.seq, item.seq)) for one in section.items if one.kind == "user"]
+    parts = [place(section, *taken_up, item), *_stop_buttons([item])]
     if not state.busy:
         parts.append(announce(_answer(item.row)))
-    made = [Frame(item.seq, item.event, joined(parts))]
+    made = [Frame(item.seq, item.event, joined(parts), item.row)]
     if state.status in PROBLEMS:
         html = format_html(
             '<hx-partial hx-target="#status" hx-swap="none" data-turn="{}" data-code="{}"></hx-partial>',
@@ -229,6 +223,20 @@ def _turn(section: Section, item: Item, state: State) -> list[Frame]:
         )
         made.append(Frame(item.seq, "error", html))
     return made
+
+
+def _stop_buttons(items: Iterable[Item]) -> list[SafeString]:
+    """The stop button as a turn's state among these items has it: there while the turn works."""
+    return [
+        format_html(
+            '<hx-partial hx-target="#stopping" hx-swap="outerHTML" data-turn="{}" data-status="{}">{}</hx-partial>',
+            item.row,
+            item.of.status,
+            SafeString(render_to_string("chat/stopping.html", {"busy": item.of.busy, "seq": item.seq})),
+        )
+        for item in items
+        if item.kind == "state"
+    ]
 
 
 def _answer(turn_id: uuid.UUID | None) -> str:

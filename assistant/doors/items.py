@@ -148,20 +148,26 @@ def who_item(turn: Turn, after: int) -> Item:
 
 
 def opening_items(message_id: uuid.UUID, opening: Opening) -> list[Item]:
-    """What `who_item` and `bubble` make of an answer that has just begun, before its row is read."""
+    """What `who_item`, `bubble` and `state_item` make of an answer that has just begun, before its row is read."""
     row = Message(
         pk=message_id,
         role=Message.Role.ASSISTANT,
         open=True,
         position=opening.position,
         created_at=opening.created,
+        seq=opening.seq,
     )
     at = wording.clock(opening.began)
-    return [Item("who", f"who-{opening.turn}", (opening.position - 1) * 100 + 30, 0, at), bubble(row)]
+    who = Item("who", f"who-{opening.turn}", (opening.position - 1) * 100 + 30, 0, at)
+    return [who, bubble(row), _working(opening.turn, opening.seq, _state(Turn.Status.RUNNING))]
 
 
 def state_item(turn: Turn) -> Item:
-    return Item("state", f"state-{turn.pk}", LAST, turn.seq, _state(turn), "turn", turn.pk)
+    return _working(turn.pk, turn.seq, _state(Turn.Status(turn.status), turn.problem))
+
+
+def _working(turn_id: uuid.UUID, seq: int, state: State) -> Item:
+    return Item("state", f"state-{turn_id}", LAST, seq, state, "turn", turn_id)
 
 
 def _runs(spoken: Sequence[Message], calls: Sequence[ToolCall]) -> Iterable[tuple[Message, list[ToolCall]]]:
@@ -263,9 +269,9 @@ def _retry(line: Message, turn: Turn, newest: bool) -> Retry | None:
     return Retry(reverse("chat:retry", args=[line.conversation_id]), turn.pk, label)
 
 
-def _state(turn: Turn) -> State:
-    going = turn.status in (Turn.Status.QUEUED, Turn.Status.RUNNING)
-    return State(_("Working") if going else "", busy=going, status=turn.status, problem=turn.problem)
+def _state(status: Turn.Status, problem: str = "") -> State:
+    going = status in (Turn.Status.QUEUED, Turn.Status.RUNNING)
+    return State(_("Working") if going else "", busy=going, status=status, problem=problem)
 
 
 def _position_at(messages: Sequence[Message], action: PendingAction) -> int:

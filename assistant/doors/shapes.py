@@ -105,6 +105,7 @@ class Card:
     digest: str
     url: str
     order: int
+    seq: int
     level: int
     lines: tuple[str | SafeString, ...] = ()
     figure: Shown | None = None

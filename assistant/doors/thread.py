@@ -89,7 +89,7 @@ NEWS = Compiled(_all_news)
 
 
 def _spoken(news: Sequence[News], turn_ids: Collection[uuid.UUID]) -> list[Section]:
-    """Sections with the messages and turns that changed, and what a turn took up that waited for it."""
+    """Sections with the messages and turns that changed, and what these turns took up, which may have waited."""
     turns = {turn.pk: turn for turn in TURNS.all(turns=list(turn_ids))}
     fresh = {one.pk for one in news if one.kind != "turn"}
     begins: dict[uuid.UUID, int] = {}
@@ -98,8 +98,7 @@ def _spoken(news: Sequence[News], turn_ids: Collection[uuid.UUID]) -> list[Secti
         asked = message.role == Message.Role.USER
         if asked and not message.silent:
             begins[message.turn_id] = message.position
-        if message.pk in fresh or (asked and turns[message.turn_id].status == Turn.Status.QUEUED):
-            made[message.turn_id].items.append(bubble(message))
+        made[message.turn_id].items.append(bubble(message))
     for pk, turn in turns.items():
         made[pk].items += [who_item(turn, begins.get(pk, 0)), state_item(turn)]
     return list(made.values())

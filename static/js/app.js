@@ -12,55 +12,64 @@ document.addEventListener("htmx:sse:after:message", ({ target, detail: { message
 
 // The swap "place": what comes goes where the element with its id is, or else to its place by data-order. So a
 // change may come twice, at once by two ways, or out of order after a lost connection, and the page is the same.
+// The stream may overtake the answer to a post by any time: data-seq, the number of the change that an element shows,
+// tells what is older than the page, which is left out.
 
 document.addEventListener("htmx:before:swap", ({ detail: { tasks } }) => {
-  const place = (task) => (task.swapSpec?.style === "place" ? placed(task) : [ordered(task)]);
+  const place = (task) => (task.swapSpec?.style === "place" ? placed(task) : standing(task));
   tasks.splice(0, tasks.length, ...tasks.flatMap(place));
 });
 
-// The answer to a click does not know where its card stands; it stands where the card was.
-function ordered(task) {
+const elementOf = (made) => (made?.id ? document.getElementById(made.id) : null);
+const older = (made, there) => Number(made.dataset.seq) < Number(there.dataset.seq);
+
+// The answer to a click does not know where its card stands: where the stream has put it, or where the card before was.
+function standing(task) {
   const made = task.fragment?.firstElementChild;
-  if (task.type === "main" && made?.dataset.order && task.target?.dataset?.order) made.dataset.order = task.target.dataset.order;
-  return task;
+  const there = elementOf(made);
+  if (there && older(made, there)) return [];
+  if (task.type !== "main" || !made?.dataset.order) return [task];
+  const target = there ?? task.target;
+  if (target?.dataset?.order) made.dataset.order = target.dataset.order;
+  return [{ ...task, target }];
 }
 
 function placed(task) {
   return [...task.fragment.children].flatMap((made) => {
-    const there = made.id ? document.getElementById(made.id) : null;
+    const there = elementOf(made);
     if (there && "shell" in made.dataset) {
       return placed({ ...task, fragment: itemsOf(made), target: there.querySelector(".items") });
     }
+    if (there && older(made, there)) return [];
     const stays = there?.dataset.order === made.dataset.order || "only" in (task.target?.dataset ?? {});
     if (there && stays && task.target?.contains(there)) return renewed(task, made, there);
     if (!task.target || "only" in task.target.dataset) return there ? [swap(task, made, there, "outerHTML")] : [];
+    if (!there && "shell" in made.dataset) return begun(task, made);
     if (!there) return added(task.target, made);
     keepFocus(there, made);
     there.remove();
-    const after = behind(task.target, made);
-    return [after ? swap(task, made, after, "beforebegin") : swap(task, made, task.target, "beforeend")];
+    return added(task.target, made);
   });
 }
 
 // At once, not as one of htmx's tasks, which wait for each other: meanwhile the same could come by the other way.
 function added(parent, made) {
-  for (const item of "shell" in made.dataset ? itemsWithin(made) : []) {
-    const there = document.getElementById(item.id);
-    if (!there) continue;
-    keepFocus(there, item);
-    there.remove();
-  }
   parent.insertBefore(made, behind(parent, made));
   htmx.process(made);
   made.querySelector("[autofocus]")?.focus();
   return [];
 }
 
-const itemsWithin = (section) => section.querySelector(".items").children;
+// A new turn: what it takes up from elsewhere on the page (a message that waited) moves into it.
+function begun(task, section) {
+  const fragment = itemsOf(section);
+  added(task.target, section);
+  return placed({ ...task, fragment, target: section.querySelector(".items") });
+}
 
 function itemsOf(section) {
   const fragment = document.createDocumentFragment();
-  fragment.append(...itemsWithin(section));
+  fragment.append(...section.querySelector(".items").children);
   return fragment;
 }
 
@@ -83,7 +92,10 @@ function keepFocus(there, made) {
 
 // What is as it was stays untouched; where someone is writing in a card that is still the same, the card is morphed.
 function renewed(task, made, there) {
-  if (there.innerHTML === made.innerHTML && there.className === made.className && there.hidden === made.hidden) return [];
+  if (there.innerHTML === made.innerHTML && there.className === made.className && there.hidden === made.hidden) {
+    if (made.dataset.seq) there.dataset.seq = made.dataset.seq;
+    return [];
+  }
   if (there instanceof HTMLDetailsElement) made.open = there.open;
   const writing = there.contains(document.activeElement) && there.dataset.state === made.dataset.state;
   if (!writing) keepFocus(there, made);

@@ -18,7 +18,7 @@ from assistant.agent.steps import Speak
 from assistant.bus import Opening
 
 CLAIMED = Claimed(*(uuid.uuid4() for _ in range(4)))
-OPENING = Opening(uuid.uuid4(), 1, 7, datetime.now(UTC), datetime.now(UTC))
+OPENING = Opening(uuid.uuid4(), 1, 7, datetime.now(UTC), datetime.now(UTC), 9)
 STEP = Speak(uuid.uuid4(), 7, OPENING, [], [])
 
 

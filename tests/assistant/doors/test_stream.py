@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from assistant import bus, turns
 from assistant.doors import frames, reading, sse, stream
-from assistant.models import Conversation, Message
+from assistant.models import Conversation, Message, Turn
 from ledger.models import Access, Membership, User
 from tests.assistant.doors.conftest import Desk, make_desk
 from tests.cast import strangers
@@ -500,6 +500,38 @@ async def test_a_message_that_waited_moves_to_the_turn_that_takes_it_up(desk: De
 def finish(desk: Desk, turn: Any) -> None:
     with desk.cast.scope():
         turns.finish(turns.hold(turn.pk), "done")
+
+
+async def test_what_a_turn_shows_first_brings_what_stops_it(desk: Desk):
+    """By the rows or ahead of them: the words of a message are here before the change that says that a turn works."""
+    asked = uuid.uuid4()
+    await told(desk.say, "Hello", key=asked)
+    turn = await told(taken_up, desk)
+    async with opened(desk) as reader:
+        shown = await reader.next()
+        works = await reader.next()
+    assert (shown.name, works.name) == ("message", "turn")
+    assert [STOP.findall(event.data) for event in (shown, works)] == [["2"], ["2"]]
+    opening = bus.Opening(turn.pk, turn.ordinal, 7, turn.created_at, turn.created_at, 7)
+    viewer = await sync_to_async(viewer_of)(desk, "dana")
+    with viewer.words():
+        first = frames.opened(uuid.uuid4(), opening)
+    assert STOP.findall(first) == ["7"]
+    assert "Working" in first
+    await told(finish, desk, turn)
+    async with opened(desk, after=2) as reader:
+        over = await reader.next()
+    assert (STOP.findall(over.data), "Working" in over.data) == ([], False)
+
+
+STOP = re.compile(r'<span id="stopping" class="stopping" data-seq="([0-9]+)"><button')
+
+
+def taken_up(desk: Desk) -> Turn:
+    with desk.cast.scope():
+        turn = turns.start_waiting_messages(desk.conversation.pk)
+    assert turn is not None
+    return turn
 
 
 async def test_what_is_said_is_read_in_few_queries(desk: Desk):

@@ -1,10 +1,10 @@
-"""How often an address has knocked at a public page within the last minute; of no company, since none is known yet."""
+"""How often somebody has knocked at a public page or the sign-in; of no company, since none is known yet."""
 
 from django.db import models
 
 
 class Knock(models.Model):
-    """A count since a moment. `key` is a hash: neither the address nor the page can be read from it."""
+    """A count since a moment. `key` is a hash: neither the address nor the page or account can be read from it."""
 
     key = models.CharField(max_length=64, primary_key=True)
     since = models.DateTimeField()

@@ -1,7 +1,7 @@
 """Sign in, sign out, choose a company. Before a company is known, so outside any scope."""
 
 import uuid
-from typing import cast
+from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from ledger import tenancy
 from ledger.middleware import SESSION_COMPANY, chosen_company, companies_of
 from ledger.models import Company, User
+from ledger.views import sign_in_limits
 
 SIGNED_IN_AT = "signed_in_at"
 """When this session's password was last given, in seconds since 1970: strong cards ask for a fresh one."""
@@ -24,9 +25,21 @@ class SignIn(LoginView):
 
     template_name = "login.html"
 
+    def post(self, request: HttpRequest, *args: str, **kwargs: Any) -> HttpResponse:
+        """429 after too many wrong passwords, whether or not this one is right: it is not looked at."""
+        typed = request.POST.get("username", "")
+        wait = sign_in_limits.wait_before(request, typed)
+        if not wait:
+            return super().post(request, *args, **kwargs)
+        form = self.form_class(request, initial={"username": typed})
+        context = self.get_context_data(form=form, wait_minutes=-(-wait // 60))
+        return self.render_to_response(context, status=429, headers={"Retry-After": str(wait)})
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_in_limits.was_right(self.request, self.request.POST["username"])
         response = super().form_valid(form)
         self.request.session[SIGNED_IN_AT] = int(timezone.now().timestamp())
+        sign_in_limits.remember(response, self.request, form.get_user())
         return response
 
 

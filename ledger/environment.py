@@ -12,6 +12,12 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+IDLE_IN_TRANSACTION_SECONDS = 120
+"""How long a transaction may stand still before the server ends it, with its locks. Meant for a process that hangs or a
+host that is gone. The longest that ours rest between two statements is a tool that computes (30 seconds), and nothing
+in the worker outlives the queue's own limit for a task (AVAL_QUEUE_TIMEOUT, 90); models and providers are called
+outside transactions."""
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -124,6 +130,9 @@ def database(name: str, url: str, *, pool: int, behind_bouncer: bool) -> dict[st
     else:
         # The server keeps the plans of what is asked again and again. Django's own default is to make them anew.
         options |= {"server_side_binding": True, "prepare_threshold": 3}
+        # A bouncer refuses settings of a session, and has idle_transaction_timeout instead. What the address says wins.
+        bound = f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_SECONDS * 1000}"
+        options["options"] = f"{bound} {options.get('options', '')}".strip()
     return settings
 
 

@@ -65,6 +65,7 @@ def test_behind_a_bouncer_nothing_is_prepared_on_the_server() -> None:
     settings = database("DATABASE_URL", "postgresql://a@h/x", pool=0, behind_bouncer=True)
     assert settings["OPTIONS"]["prepare_threshold"] is None
     assert settings["DISABLE_SERVER_SIDE_CURSORS"] is True
+    assert "options" not in settings["OPTIONS"], "a bouncer refuses a connection that brings settings"
 
 
 def test_mail_addresses_say_how_the_line_is_protected() -> None:

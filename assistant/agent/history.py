@@ -44,6 +44,7 @@ NOTES: Final = {
     "rejected": "a person said no; not executed",
     "cancelled": "not executed",
     "failed": "nothing was done",
+    "asked_again": "a person asked for it once more by its card; NOT executed so far, do not call it again",
     "reversed": "it had been done, and a person took it back: it does not stand any more",
     "in_doubt": "it is not known whether it was done; never repeat it, never say that it was",
 }
@@ -205,7 +206,7 @@ def _outcome(message: Row) -> dict[str, Any]:
         "summary": message.action__summary,
         "executed": executed,
     }
-    for name in ("receipt", "reason_code", "reason", "by", "changes", "closed_by", "code"):
+    for name in ("receipt", "reason_code", "reason", "by", "changes", "closed_by", "code", "attempt", "failed_before"):
         if params.get(name):
             body[name] = params[name]
     if event == "failed" and params.get("sentence"):

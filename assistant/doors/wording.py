@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from assistant.tools import registry
+from assistant.tools import failures, registry
 from assistant.tools.effects import Effect
 from assistant.tools.vocabulary import LABELS, MARKS, PHRASES, VALUES
 from ledger import dates, reader
@@ -208,6 +208,8 @@ def _param(param: Any) -> str | int:
             return str(value("money", param).text)
         case int():
             return param
+        case {"failure": str(code)}:
+            return failures.why(code)
         case {"date": str(day)}:
             return reader.day(date.fromisoformat(day))
         case _:

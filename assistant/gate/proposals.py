@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from assistant.events import announce
-from assistant.gate import closing, digest, policy, reading, standing
+from assistant.gate import closing, digest, policy, reading, retries, standing
 from assistant.gate.outcome import Clock
 from assistant.models import OPEN, Decision, PendingAction, Turn
 from assistant.tools.effects import Level
@@ -67,12 +67,14 @@ def propose(
     match: str = "exact",
     beside: Collection[uuid.UUID] = (),
     edited_from: PendingAction | None = None,
+    again_of: PendingAction | None = None,
     compensates: PendingAction | None = None,
 ) -> Proposed:
     """Prepare a gated tool's action and put its card up. Raises DomainError where a rule already says no.
 
     The same proposal, while its card is open, is that card (T87); the same tool for the same record supersedes it,
-    unless both are asked for in one breath: the cards named in `beside` stay (T12).
+    unless both are asked for in one breath: the cards named in `beside` stay (T12). A card says where the same failed
+    before (T84).
     """
     policy.require_running(made)
     settings = current_settings().values
@@ -96,6 +98,8 @@ def propose(
         raise DomainError("TOO_MANY_CARDS", _("Too many cards are waiting in this conversation; decide those first."))
     with translation.override(ctx.language):
         shown = _with_own_words(made, prepared, outside, match, verdict)
+        failed = retries.warning(conversation_id, same, before=again_of or edited_from)
+        shown = replace(shown, warnings=(*failed, *shown.warnings))
         if rejected:
             shown = replace(shown, warnings=(*shown.warnings, Phrase("rejected_before", _told(rejected))))
     frozen_targets = [plain(target) for target in prepared.targets]

@@ -6,12 +6,16 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from assistant.gate import closing, standing
+from assistant.gate import closing, retries, standing
+from assistant.gate.outcome import tell
 from assistant.gate.proposals import context_of, open_cards_of, propose, sources_of
 from assistant.models import PendingAction
 from assistant.tools.registry import Tool
 from ledger.errors import DomainError
 from ledger.models import Membership
+
+ASKED_AGAIN = "asked_again"
+"""The record that a person has put a request up once more, by its card."""
 
 
 @transaction.atomic
@@ -100,8 +104,11 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str,
 
 @transaction.atomic
 def ask_again(action: PendingAction, made: Tool) -> PendingAction:
-    """The same request with today's facts, as a new card; for one that expired, failed or was cancelled."""
-    again = propose(
+    """The same request with today's facts, as a new card; for one that expired, failed or was cancelled.
+
+    The new card and the history say so where it failed (T84).
+    """
+    asked = propose(
         context_of(action),
         made,
         action.arguments,
@@ -110,5 +117,10 @@ def ask_again(action: PendingAction, made: Tool) -> PendingAction:
         call_id=action.call_id,
         reason=action.reason,
         outside=sources_of(action),
+        again_of=action,
     )
-    return again.action
+    if not asked.again:
+        failed = {"action": str(action.pk), "code": retries.code_of(action)} if action.failure else None
+        attempt = retries.attempt_of(asked.action)
+        tell(asked.action, ASKED_AGAIN, attempt=attempt if attempt > 1 else None, failed_before=failed)
+    return asked.action

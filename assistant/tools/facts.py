@@ -35,7 +35,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A sentence of the vocabulary with its parameters (str, int, or a money/date dictionary)."""
+    """A sentence of the vocabulary with its parameters (str, int, or a dictionary: money, date, failure)."""
 
     code: str
     params: dict[str, Any] = field(default_factory=dict)

@@ -137,6 +137,7 @@ PHRASES = {
         " it can be taken back.",
         "minutes",
     ),
+    "failed_before": _("Attempt %(attempt)d; the one before failed: %(why)s"),
     "rejected_before": _("The same was rejected here on %(day)s: %(reason)s"),
     "read_outside_content": _("Written after reading content from outside: %(sources)s."),
     "convert_lead_title": _("Make %(lead)s a client?"),

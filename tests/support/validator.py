@@ -26,6 +26,7 @@ EVENTS = {
     "superseded",
     "in_doubt",
     "edited",
+    "asked_again",
     "interrupted",
     "stopped",
     "correction",

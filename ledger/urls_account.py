@@ -2,9 +2,11 @@
 
 from django.urls import path
 
-from ledger.views import passkeys
+from ledger.views import away, passkeys
 
 urlpatterns = [
+    path("away/", away.away, name="away"),
+    path("away/<uuid:delegation_id>/end", away.end, name="away_end"),
     path("passkeys/", passkeys.passkeys, name="passkeys"),
     path("passkeys/begin/", passkeys.begin, name="passkey_begin"),
     path("passkeys/add/", passkeys.add, name="passkey_add"),

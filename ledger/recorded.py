@@ -1,7 +1,7 @@
 """What is on record, newest first: events by kind, person, subject and day, page by page.
 
 Each way to look has an index of its own. Several kinds at once are as many short readings of one index, put together:
-so a page costs the same behind a million events, whatever is asked for (bin/bench_audit).
+so a page costs the same behind a million events, whatever is asked for (bin/bench_records).
 """
 
 import re

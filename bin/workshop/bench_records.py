@@ -19,7 +19,7 @@ from ledger.embedded_access import Access
 from tests.own_server import own_server
 from tests.server import ROOT
 
-PARTS = ("bin.workshop.records_inbox",)
+PARTS = ("bin.workshop.records_inbox", "bin.workshop.records_audit")
 
 
 def main() -> int:

@@ -48,6 +48,7 @@ class TabLink:
     url: str
     label: str
     number: int | None
+    waits: bool
     here: bool
 
 
@@ -83,7 +84,7 @@ def inbox(request: MemberRequest, tab: str = Tab.NEEDS) -> HttpResponse:
         here,
         filters,
         entries=made,
-        alerts=[_alert(one) for one in found if one.kind != alerts.IN_DOUBT],
+        alerts=[_alert(one) for one in found],
         next=address(here, filters, after=more) if more else "",
         first=address(here, filters) if after else "",
         stream=_stream(here, filters, made, after=after, full=more is not None),
@@ -127,10 +128,13 @@ def _history(request: MemberRequest, filters: Filters) -> dict[str, Any]:
 
 
 def _page(request: MemberRequest, here: Tab, filters: Filters, **more: Any) -> HttpResponse:
-    number = inbox_lists.counts(request.member)
+    number, waits = inbox_lists.counts(request.member), inbox_lists.wait_for(request.member)
     context = {
         "tab": here,
-        "tabs": [TabLink(one, address(one, Filters()), str(LABELS[one]), number.get(one), one == here) for one in Tab],
+        "tabs": [
+            TabLink(one, address(one, Filters()), str(LABELS[one]), number.get(one), one in waits, one == here)
+            for one in Tab
+        ],
         "filters": filters,
         "clear": address(here, Filters(everyone=filters.everyone)),
         "tools": sorted(((made.name, str(made.label)) for made in registry.TOOLS.values() if made.gated), key=_second),

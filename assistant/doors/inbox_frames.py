@@ -133,10 +133,13 @@ def _frame(entry: Entry, *, new: bool) -> tuple[str, SafeString]:
 
 def counts(look: Look, reader: Membership, new: int) -> SafeString:
     """Everything on the page that counts."""
-    number, waiting = inbox_lists.counts(reader), sidebar.waiting_count(reader)
+    number, waits = inbox_lists.counts(reader), inbox_lists.wait_for(reader)
+    waiting = sidebar.waiting_count(reader)
     row = '<hx-partial hx-target="#count-{}" hx-swap="innerHTML">{}</hx-partial>'
     parts = [
-        format_html(row, tab, SafeString(render_to_string("inbox/count.html", {"tab": tab, "number": number[tab]})))
+        format_html(
+            row, tab, SafeString(render_to_string("inbox/count.html", {"waits": tab in waits, "number": number[tab]}))
+        )
         for tab in number
     ]
     line = render_to_string("inbox/new.html", {"new": new, "url": look.more})

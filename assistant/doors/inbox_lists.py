@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
-from assistant.gate import sight
+from assistant.gate import alerts, sight
 from assistant.gate.sight import Eye, Looked
 from assistant.models import FINAL, UNFINISHED, PendingAction, Status
 from assistant.tools import registry
@@ -141,11 +141,22 @@ def standing(
     return list(found[:size])
 
 
-def counts(reader: Membership) -> dict[str, int]:
-    """How many cards stand under each tab but the history; of second approvals those that this reader may give."""
+def counts(reader: Membership) -> dict[Tab, int]:
+    """How many cards stand under each tab but the history: of second approvals those that this reader may give, with
+    those in doubt the alerts that this reader may handle.
+    """
     settles = permissions.allowed(reader, "reconcile_action")
     found = next(iter(_numbers(settles).all(reader)), [0] * len(COUNTED))
-    return dict(zip(COUNTED, found, strict=True))
+    number = dict(zip(COUNTED, found, strict=True))
+    if settles:
+        number[Tab.DOUBT] += alerts.number_open()
+    return number
+
+
+def wait_for(reader: Membership) -> tuple[Tab, ...]:
+    """The tabs whose numbers wait for this reader, who has to do something about them."""
+    doubt = (Tab.DOUBT,) if permissions.allowed(reader, "reconcile_action") else ()
+    return (Tab.NEEDS, Tab.SECOND, *doubt)
 
 
 COUNTED = (Tab.NEEDS, Tab.SECOND, Tab.MINE, Tab.SCHEDULED, Tab.DOUBT)

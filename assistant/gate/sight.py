@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField, Value
 
 from assistant.gate import policy
+from assistant.gate.outcome import SECOND_WANTED
 from assistant.models import FINAL, OPEN, Alert, Decision, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
@@ -166,8 +167,9 @@ def _cards(eye: Eye) -> QuerySet[Any, tuple[uuid.UUID, uuid.UUID | None]]:
 
 def _with_alerts(eye: Eye) -> QuerySet[Any, tuple[uuid.UUID, uuid.UUID | None]]:
     nowhere = Value(None, UUIDField())
-    alerts = Alert.objects.filter(handled_at=None).values_list("pk").annotate(conversation=nowhere)
-    return _cards(eye).order_by().union(alerts, all=True).order_by("pk")
+    alerts = Alert.objects.filter(handled_at=None).exclude(kind=SECOND_WANTED)  # its card is counted already
+    found = alerts.values_list("pk").annotate(conversation=nowhere)
+    return _cards(eye).order_by().union(found, all=True).order_by("pk")
 
 
 CARDS = Looked(_cards)

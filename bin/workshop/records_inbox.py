@@ -102,7 +102,7 @@ def browser(member: Membership) -> Browser:
 
 
 def viewer(member: Membership) -> Viewer:
-    return Viewer(uuid.UUID(str(member.user_id)), member.pk, member.tenant_id, "", "en", "America/Chicago")
+    return Viewer(member.user.pk, member.pk, member.tenant.pk, "", "en", "America/Chicago")
 
 
 def filled() -> Cast | None:

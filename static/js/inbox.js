@@ -1,40 +1,20 @@
 // The inbox keeps still: a card that turns into a receipt is shorter, and what stands below it must not slide under a
-// finger. Its place keeps its height until the reader scrolls, or until it is out of sight.
+// finger. Its place keeps its height until the reader moves on.
 
-class InboxList extends HTMLElement {
-  connectedCallback() {
-    this.was = new WeakMap();
-    this.watch = new ResizeObserver((entries) => entries.forEach(({ target }) => this.keep(target)));
-    this.news = new MutationObserver(() => this.look());
-    this.news.observe(this.querySelector("#cards"), { childList: true });
-    this.release = () => this.querySelectorAll(".entry").forEach((entry) => this.free(entry));
-    this.closest(".scroll")?.addEventListener("scroll", this.release, { passive: true });
-    addEventListener("resize", this.release);
-    this.look();
-  }
+const MOVES = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", " "]);
 
-  disconnectedCallback() {
-    this.watch.disconnect();
-    this.news.disconnect();
-    removeEventListener("resize", this.release);
-  }
-
-  look() {
-    this.querySelectorAll(".entry").forEach((entry) => this.watch.observe(entry.firstElementChild));
-  }
-
-  keep(items) {
-    const before = this.was.get(items) ?? { height: 0, state: "" };
-    const now = { height: items.offsetHeight, state: items.querySelector(".slip")?.dataset.state };
-    this.was.set(items, now);
-    const entry = items.parentElement;
-    const settled = before.state && before.state !== now.state;
-    if (settled && now.height < before.height && entry.nextElementSibling) entry.style.minBlockSize = `${before.height}px`;
-    else if (now.height >= entry.offsetHeight) this.free(entry);
-  }
-
-  free(entry) {
-    entry.style.minBlockSize = "";
-  }
+function pin({ target, fragment }) {
+  const entry = target?.closest?.("#cards > .entry");
+  const made = fragment?.querySelector?.(".slip");
+  if (!made || !entry?.nextElementSibling) return;
+  if (entry.querySelector(".slip")?.dataset.state !== made.dataset.state) entry.style.minBlockSize = `${entry.offsetHeight}px`;
 }
-customElements.define("inbox-list", InboxList);
+
+function release() {
+  document.querySelectorAll("#cards > .entry").forEach((entry) => (entry.style.minBlockSize = ""));
+}
+
+document.addEventListener("htmx:before:swap", ({ detail: { tasks } }) => tasks.forEach(pin));
+for (const name of ["wheel", "touchmove"]) document.addEventListener(name, release, { passive: true });
+document.addEventListener("keydown", ({ key, target }) => MOVES.has(key) && !target.closest("input, textarea, select, button") && release());
+addEventListener("resize", release);

@@ -143,19 +143,20 @@ def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Ste
     """Store a whole reply with its calls; end the turn where it made none. Returns the calls to run."""
     with claimed.scope(held=True) as scope:
         turn = scope.turn
-        usage.add(scope.company, tokens=reply.usage.total if reply.usage else 0)
+        tokens = reply.usage.total if reply.usage else 0
+        usage.add(scope.company, tokens=tokens)
         message = MESSAGE.one(pk=message_id)
-        message.text, message.open = reply.text, False
+        message.text, message.open, message.tokens = reply.text, False, tokens
         accused = guard.unfounded(turn, reply.text) if reply.text else []
         if accused:
             message.code, message.params = history.UNFOUNDED, {"actions": [str(action.pk) for action in accused]}
         tools = offered.to(scope.member)
         calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
-        turn.unknown_tools, turn.tokens = streak, turn.tokens + (reply.usage.total if reply.usage else 0)
+        turn.unknown_tools, turn.tokens = streak, turn.tokens + tokens
         left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
         if left:
             calling.show_running(left[0])
-        announce(turn.conversation_id, message, *calls, fields=("text", "open", "code", "params"))
+        announce(turn.conversation_id, message, *calls, fields=("text", "open", "code", "params", "tokens"))
         if accused:
             ends.say(turn, Line.UNFOUNDED, cards=[action.summary for action in accused])
         if too_many:

@@ -9,6 +9,7 @@ from assistant.models.actions import (
     Seen,
     Status,
 )
+from assistant.models.checks import SpotCheck
 from assistant.models.conversations import Conversation, Message
 from assistant.models.evidence import EvidenceFile
 from assistant.models.policies import LimitUse, Question, ReviewPolicy
@@ -31,6 +32,7 @@ __all__ = [
     "Question",
     "ReviewPolicy",
     "Seen",
+    "SpotCheck",
     "StandingApproval",
     "StandingUse",
     "Status",

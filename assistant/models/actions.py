@@ -143,6 +143,7 @@ class PendingAction(TenantModel):
                 condition=Q(status__in=["pending", "awaiting_second"]),
                 name="action_open",
             ),
+            models.Index(fields=["tenant", "created_at"], name="action_made"),  # the figures of a period
             # The inbox: what is not over, oldest first; what has ended, newest first, one for each way to look at it.
             models.Index(fields=["tenant", "id"], condition=Q(status__in=UNFINISHED), name="action_unfinished"),
             models.Index(fields=["tenant", "closed_at", "id"], condition=Q(status__in=FINAL), name="action_ended"),

@@ -33,7 +33,7 @@ class Message(TenantModel):
     `user` and `assistant` are what was said. `record` is what the system tells the model about an action (written by
     agent/history.py only). `line` is a word of the system to the person; the model does not see it. A `silent`
     message is kept and shown but is no part of the model's history (a bare yes). A message without a turn waits for
-    the running turn to end.
+    the running turn to end. `tokens` is what the model call that gave a reply has used.
     """
 
     class Role(models.TextChoices):
@@ -52,6 +52,7 @@ class Message(TenantModel):
     action = TenantForeignKey("assistant.PendingAction", null=True, related_name="records")
     open = models.BooleanField(default=False)
     silent = models.BooleanField(default=False)
+    tokens = models.PositiveIntegerField(default=0)
     key = models.UUIDField(null=True)
     position = models.PositiveBigIntegerField(default=0)
     seq = models.PositiveBigIntegerField(default=0)

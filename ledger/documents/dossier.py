@@ -51,8 +51,8 @@ class Dossier:
 
 def pdf(dossier: Dossier) -> bytes:
     """The bytes; about 40 ms of CPU a page."""
-    words = _printed(asdict(dossier))
-    words["lang"], _, words["region"] = dossier.language.partition("-")
+    lang, _, region = dossier.language.partition("-")
+    words = _printed(asdict(dossier) | {"lang": lang, "region": region})
     return typeset.pdf("dossier.typ", json.dumps(words, ensure_ascii=False, sort_keys=True))
 
 

@@ -5,6 +5,7 @@ thousand; since links are only ever added, the pieces fit together up to the hea
 """
 
 import hashlib
+import io
 import json
 import uuid
 import zipfile
@@ -144,18 +145,19 @@ def _entry(name: str, begun: Begun) -> zipfile.ZipInfo:
     return made
 
 
-class _Pipe:
+class _Pipe(io.RawIOBase):
     """Where the zip is written to, and taken from before it grows. It cannot be sought, and zipfile does without."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._held: list[bytes] = []
 
-    def write(self, content: bytes) -> int:
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
         self._held.append(bytes(content))
         return len(content)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
 
     def take(self) -> bytes:
         held, self._held = b"".join(self._held), []

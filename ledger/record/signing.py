@@ -40,6 +40,5 @@ def fingerprint() -> str:
 def _key() -> Ed25519PrivateKey:
     if settings.AVAL_SIGNING_KEY:
         return Ed25519PrivateKey.from_private_bytes(settings.AVAL_SIGNING_KEY)
-    secret = settings.SECRET_KEY if isinstance(settings.SECRET_KEY, bytes) else settings.SECRET_KEY.encode()
-    derived = HKDF(SHA256(), SIZE, salt=None, info=b"aval signing key 1").derive(secret)
+    derived = HKDF(SHA256(), SIZE, salt=None, info=b"aval signing key 1").derive(settings.SECRET_KEY.encode())
     return Ed25519PrivateKey.from_private_bytes(derived)

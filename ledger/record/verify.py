@@ -176,7 +176,7 @@ def checked(manifest: bytes, signature: bytes, key: bytes) -> tuple[str, bool | 
     except ImportError:
         return by_openssl(manifest, signature, key)
     try:
-        load_pem_public_key(key).verify(signature, manifest)  # type: ignore[call-arg,arg-type,union-attr]
+        load_pem_public_key(key).verify(signature, manifest)  # type: ignore[call-arg,union-attr]
     except (InvalidSignature, ValueError, TypeError, AttributeError):
         return "the Python package cryptography", False
     return "the Python package cryptography", True
@@ -190,8 +190,9 @@ def by_openssl(manifest: bytes, signature: bytes, key: bytes) -> tuple[str, bool
         names = [Path(folder) / name for name in (MANIFEST, SIGNATURE, KEY)]
         for path, content in zip(names, (manifest, signature, key)):  # noqa: B905
             path.write_bytes(content)
-        command = [program, "pkeyutl", "-verify", "-pubin", "-inkey", names[2], "-rawin", "-in", names[0]]
-        done = subprocess.run([*command, "-sigfile", names[1]], capture_output=True, text=True, check=False)
+        text, mark, pem = map(str, names)
+        command = [program, "pkeyutl", "-verify", "-pubin", "-inkey", pem, "-rawin", "-in", text, "-sigfile", mark]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     if done.returncode == 0 and "Verified Successfully" in said:
         return "the command openssl", True

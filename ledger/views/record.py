@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages as flash
 from django.db import connection
-from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ _writers = ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="export")
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
-def export_record(request: MemberRequest) -> HttpResponseBase:
+def export_record(request: MemberRequest) -> Any:
     """What an export is; POST `password` answers with the zip, made while it is sent."""
     _require(request, "export_audit")
     problem = ""

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from assistant.doors import cards, wording
 from assistant.doors.shapes import Card
-from assistant.gate import digest
+from assistant.gate import digest, passkeys
 from assistant.models import Attempt, Decision, PendingAction, Status, ToolCall, Turn
 from assistant.tools import registry
 from ledger.models import AuditEvent, Via
@@ -94,8 +94,8 @@ def as_shown(action: PendingAction, *, image: str, file: str) -> Card:
     card = cards.card(then, action.requester, predecessor=action.edited_from)
     document = card.document
     if document is not None:
-        own = {"image_url": reverse(image, args=[action.pk]), "file_url": reverse(file, args=[action.pk])}
-        document = replace(document, **own)
+        picture, whole = reverse(image, args=[action.pk]), reverse(file, args=[action.pk])
+        document = replace(document, image_url=picture, file_url=whole)
     return replace(
         card,
         look="is-off",
@@ -116,6 +116,7 @@ def checks(action: PendingAction, decisions: Sequence[Decision], attempt: Attemp
         else Check(_("What is stored does NOT give the fingerprint that was put on the card."), False)
     ]
     found += [_seen_by(action, decision) for decision in decisions]
+    found += [_signed_by(decision) for decision in decisions if decision.assertion]
     found.append(_ran(action, attempt))
     return found
 
@@ -125,6 +126,14 @@ def _seen_by(action: PendingAction, decision: Decision) -> Check:
     if decision.shown_hash == action.digest:
         return Check(_("%(name)s decided on exactly this.") % words, True)
     return Check(_("%(name)s decided on something ELSE: the fingerprints differ.") % words, False)
+
+
+def _signed_by(decision: Decision) -> Check:
+    """A passkey's signature, checked again just now."""
+    words = {"name": decision.member.name}
+    if passkeys.problem_of(decision) == "":
+        return Check(_("The passkey of %(name)s signed exactly this.") % words, True)
+    return Check(_("What is kept of the passkey of %(name)s does NOT hold for this.") % words, False)
 
 
 def _ran(action: PendingAction, attempt: Attempt | None) -> Check:
@@ -235,9 +244,19 @@ def decided(decision: Decision) -> list[Row]:
         (_("Reason"), str(wording.REASONS.get(decision.reason_code, decision.reason_code))),
         (_("In their words"), wording.shown_text(decision.reason, lines=True)),
         (_("Evidence"), wording.shown_text(decision.evidence, lines=True)),
+        *_file(decision.attachment or {}),
+        (_("Passkey"), (decision.assertion or {}).get("name", "")),
         (_("Seconds on the screen"), "" if decision.seconds_shown is None else str(decision.seconds_shown)),
         (_("Fingerprint of what they saw"), code(decision.shown_hash)),
     )
+
+
+def _file(attached: dict[str, Any]) -> list[Row]:
+    """The file that came with a decision; its bytes open from the card."""
+    return [
+        (_("File"), attached.get("name", "")),
+        (_("Fingerprint of the file"), code(attached.get("sha256", ""))),
+    ]
 
 
 def moment(at: Any) -> str:

@@ -9,9 +9,11 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.doors import frames
+from assistant.gate import policy
 from assistant.models import Conversation
 from ledger import audit
 from ledger.models import Company, Membership
@@ -27,6 +29,7 @@ class MemberRequest(HttpRequest):
     htmx: Any
 
 
+SIGNED_IN_AT = "signed_in_at"
 View = Callable[Concatenate[Any, Params], HttpResponse]
 
 
@@ -73,6 +76,12 @@ def refusal(status: int) -> HttpResponse:
 def wants_json(request: Any) -> bool:
     """Whether a program asks: one that takes JSON and would not rather have a page."""
     return not request.htmx and request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def signed_in_lately(request: Any) -> bool:
+    """Whether the password was given so lately in this session that it still counts for a strong card."""
+    given_at: float = request.session.get(SIGNED_IN_AT, 0)
+    return now().timestamp() - given_at <= policy.FRESH_LOGIN_SECONDS
 
 
 def posted(request: Any) -> Any:

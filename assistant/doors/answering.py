@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from assistant.doors import bodies, cards, edit_form, wording
-from assistant.doors.access import MemberRequest, see_other, wants_json
+from assistant.doors.access import MemberRequest, see_other, signed_in_lately, wants_json
 from assistant.doors.shapes import Card
 from assistant.gate import reversing
 from assistant.gate.approvals import Answer, Kind
@@ -74,7 +74,7 @@ def show(
     made = registry.get(shown.tool)
     card = card_of(request, shown, wrong=wrong)
     editing = panel == "edit" and card.can_edit and made is not None
-    stale = made is not None and shown.level >= Level.STRONG and shown.status in OPEN
+    by_login = made is not None and shown.level >= Level.STRONG and shown.status in OPEN and not card.sign
     context: dict[str, Any] = {
         "card": card,
         "panel": panel,
@@ -82,7 +82,7 @@ def show(
         "reasons": wording.REASONS,
         "posted": request.POST,
         "watched": WATCHED,
-        "sign_in": redirect_to_login(card.url).url if wrong and stale else "",
+        "sign_in": redirect_to_login(card.url).url if wrong and by_login and not signed_in_lately(request) else "",
         "fields": edit_form.fields(shown, made, request.POST or None) if editing and made else [],
     }
     if not request.htmx:

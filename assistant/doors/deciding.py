@@ -2,17 +2,17 @@
 
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from django.http import Http404, HttpResponse, HttpResponseNotModified
 from django.utils.http import content_disposition_header
-from django.utils.timezone import now
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
 from assistant.doors import edit_form, wording
-from assistant.doors.access import MemberRequest, members_only, posted, wants_json
+from assistant.doors.access import MemberRequest, members_only, posted, signed_in_lately, wants_json
 from assistant.doors.answering import WATCHED, another, answer_of, show, told
-from assistant.gate import approvals, clicks, policy, renewing, reversing
+from assistant.gate import approvals, clicks, renewing, reversing
 from assistant.gate.approvals import Answer, Click, Kind
 from assistant.gate.evidence import PDF, Given
 from assistant.models import EvidenceFile, PendingAction
@@ -22,8 +22,6 @@ from ledger.errors import DomainError
 from ledger.models import StoredDocument, Via
 from ledger.text import clean_block
 from ledger.webauthn import MOST_CHARS
-
-SIGNED_IN_AT = "signed_in_at"
 
 
 @require_GET
@@ -154,7 +152,7 @@ def evidence(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid
     kept = EvidenceFile.objects.select_related("decision").filter(decision__action=found, decision__slot=slot).first()
     if kept is None:
         raise Http404
-    described = kept.decision.attachment
+    described: dict[str, Any] = kept.decision.attachment or {}
     response = HttpResponse(bytes(kept.content), content_type=described["kind"])
     way = "attachment" if described["kind"] == PDF else "inline"
     response["Content-Disposition"] = content_disposition_header(way == "attachment", described["name"]) or way
@@ -163,7 +161,6 @@ def evidence(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid
 
 
 def _click(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> Click:
-    signed_in = request.session.get(SIGNED_IN_AT, 0)
     given = posted(request)
     return Click(
         action_id=action_id,
@@ -177,7 +174,7 @@ def _click(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.U
         evidence=clean_block(given.get("evidence", ""))[:2000],
         file=_file(request),
         assertion=given.get("assertion", "")[: MOST_CHARS + 1],
-        fresh_login=now().timestamp() - signed_in <= policy.FRESH_LOGIN_SECONDS,
+        fresh_login=signed_in_lately(request),
     )
 
 

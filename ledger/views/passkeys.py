@@ -30,12 +30,16 @@ from ledger.actions.passkeys import (
 from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Membership, Passkey
+from ledger.views import throttle
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import require
 from ledger.views.once import see_other
+from ledger.views.waits import Door, take_back, wait_at
 
 PENDING = "passkey_challenge"
 ANSWER_WITHIN = timedelta(minutes=5)
+WRONG_PASSWORDS, WAIT_SECONDS = 10, 300
+"""So many wrong ones for one person, from wherever, and the wait after them: a stolen session may not guess on."""
 
 
 @require_safe
@@ -134,9 +138,15 @@ def rule(request: MemberRequest) -> HttpResponse:
 
 
 def _check_password(request: MemberRequest) -> None:
-    """Raise WRONG_PASSWORD unless the form carries this person's own."""
+    """Raise WRONG_PASSWORD unless the form carries this person's own; TOO_MANY_TRIES, whether or not it does, during
+    the wait after too many wrong ones.
+    """
+    door = Door(f"password:{request.member.user_id}", WRONG_PASSWORDS, WAIT_SECONDS)
+    if wait_at(door):
+        raise DomainError("TOO_MANY_TRIES", _("The password was wrong too often. Wait five minutes, then try again."))
     if not request.member.user.check_password(request.POST.get("password", "")[:4096]):
         raise DomainError("WRONG_PASSWORD", _("That is not your password."), field="password")
+    take_back(door)
 
 
 def _page(request: MemberRequest, *, problem: str = "", rule_problem: str = "", status: int = 200) -> HttpResponse:

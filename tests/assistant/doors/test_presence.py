@@ -1,5 +1,6 @@
 """What a strong card asks for on a page, and the files that came with a yes: who may open them, and as what."""
 
+import hashlib
 import json
 import re
 from html import unescape
@@ -51,6 +52,10 @@ def confirm(browser: Browser, desk: Desk, action: PendingAction, **given: Any) -
     return browser.post(desk.url_of(action, "confirm"), own | given, HTTP_HX_REQUEST="true")
 
 
+def story_of(action: PendingAction) -> str:
+    return f"/audit/actions/{action.pk}/"
+
+
 def asked(html: str) -> dict[str, Any]:
     """What the card's form would have a passkey sign."""
     return json.loads(unescape(re.findall(r'data-passkey="([^"]+)"', html)[0]))
@@ -69,6 +74,7 @@ def test_a_strong_card_asks_the_readers_passkey_to_sign_what_it_shows(desk: Desk
     answer = confirm(desk.browser(), desk, action, assertion=key.sign(webauthn.decode(wanted["challenge"])))
     assert answer.status_code == 200
     assert "signed with the passkey “Telephone”" in answer.content.decode()
+    assert "The passkey of Dana signed exactly this." in desk.browser().get(story_of(action)).content.decode()
     told = desk.browser().get(f"/api/v1/actions/{action.pk}/").json()["decisions"]
     assert [(one["passkey"], one["evidence"], one["attachment"]) for one in told] == [(True, "", None)]
 
@@ -91,6 +97,15 @@ def test_t69_a_cookie_and_a_scripted_click_alone_are_refused(desk: Desk):
     )
     assert (program.status_code, program.json()["detail"]) == (422, "Confirm this with your passkey.")
     assert desk.fresh(action).status == "pending"
+
+
+def test_signing_in_again_is_offered_where_it_is_what_lacks(desk: Desk):
+    action = strong(desk)
+    offered = 'href="/login/?next='
+    assert offered in confirm(desk.browser(), desk, action).content.decode()
+    assert offered not in confirm(signed_in(desk), desk, action, held="").content.decode()
+    registered(desk)
+    assert offered not in confirm(desk.browser(), desk, action).content.decode()
 
 
 def test_whoever_lacks_a_required_passkey_is_led_to_adding_one(desk: Desk):
@@ -149,6 +164,7 @@ def test_evidence_stands_on_the_receipt_and_opens_as_what_it_is(desk: Desk, cont
     assert "“Overpaid.”" in html
     assert "Evidence: Agreed by telephone." in html
     assert f'href="{url}"' in html
+    assert hashlib.sha256(content).hexdigest() in desk.browser().get(story_of(action)).content.decode()
     file = desk.browser().get(url)
     assert (file.content, file["Content-Type"], file["Content-Disposition"]) == (content, kind, way)
     assert file["X-Content-Type-Options"] == "nosniff"

@@ -184,3 +184,15 @@ def test_the_page_speaks_portuguese(aurora: Cast) -> None:
     page = browser_of(aurora, "bia").get("/passkeys/").content.decode()
     assert "Chaves de acesso" in page
     assert "Passkey" not in page.replace("passkey-", "")
+
+
+def test_after_ten_wrong_passwords_not_even_the_right_one_counts_for_a_while(lone_ridge: Cast) -> None:
+    key, browser = registered(lone_ridge), browser_of(lone_ridge)
+    assert begin(browser).status_code == 200
+    for _ in range(10):
+        assert "That is not your password." in begin(browser, password="wrong").json()["detail"]
+    for answer in (begin(browser), browser.post(f"/passkeys/{key.pk}/remove/", {"password": PASSWORD})):
+        assert (answer.status_code, "wrong too often" in answer.content.decode()) == (422, True)
+    assert begin(browser_of(lone_ridge, "sam")).status_code == 200
+    with lone_ridge.scope():
+        assert passkeys_of(lone_ridge.dana) == [key]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from psycopg import errors as pg
 
-from assistant.agent import offered, results
+from assistant.agent import offered, results, sureness
 from assistant.agent.claimed import Claimed, ClaimLost, Scope
 from assistant.agent.ends import UNFINISHED
 from assistant.events import announce
@@ -118,6 +118,7 @@ def _propose(scope: Scope, call: ToolCall, made: Tool) -> Result:
         call_id=call.call_id,
         reason=call.message.text,
         outside=tuple(Outside(**source) for source in scope.turn.outside),
+        match=sureness.match_of(scope.claimed.conversation_id, call.arguments),
         beside=set(siblings.values_list("action_id", flat=True)),
     )
     text = results.proposed(proposed.action.pk, proposed.action.summary)

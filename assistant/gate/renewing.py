@@ -73,6 +73,7 @@ def _replace(
         call_id=action.call_id,
         reason=action.reason,
         outside=sources_of(action),
+        match=action.match,
         edited_from=action,
     ).action
     closing.replaced(
@@ -118,6 +119,7 @@ def ask_again(action: PendingAction, made: Tool) -> PendingAction:
         reason=action.reason,
         outside=sources_of(action),
         again_of=action,
+        match=action.match,
     )
     if not asked.again:
         failed = {"action": str(action.pk), "code": retries.code_of(action)} if action.failure else None

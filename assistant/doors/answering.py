@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from assistant.doors import bodies, cards, edit_form, wording
+from assistant.doors import bodies, cards, edit_form, questions, wording
 from assistant.doors.access import MemberRequest, see_other, signed_in_lately, wants_json
 from assistant.doors.shapes import Card
 from assistant.gate import reversing
@@ -95,5 +95,11 @@ def card_of(request: MemberRequest, shown: PendingAction, *, wrong: str = "") ->
     before = shown.edited_from if shown.edited_from_id and shown.status in OPEN else None
     taken_back = next(iter(reversing.records([shown])), None)
     return cards.card(
-        shown, request.member, decisions=decisions, predecessor=before, taken_back=taken_back, wrong=wrong
+        shown,
+        request.member,
+        decisions=decisions,
+        asked=questions.of_all([shown.pk])[shown.pk],
+        predecessor=before,
+        taken_back=taken_back,
+        wrong=wrong,
     )

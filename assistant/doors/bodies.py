@@ -4,12 +4,13 @@ from datetime import datetime
 from typing import Any
 
 from assistant.doors import wording
-from assistant.models import Decision, Message, PendingAction, ToolCall
+from assistant.models import Decision, Message, PendingAction, Question, ToolCall
 
 
 def action(found: PendingAction) -> dict[str, Any]:
     """What was shown, what runs, who decided, what came of it."""
     decisions = Decision.objects.filter(action=found).select_related("member").order_by("slot")
+    asked = Question.objects.filter(action=found).select_related("member").order_by("at", "pk")
     return {
         "id": str(found.pk),
         "conversation": str(found.conversation_id),
@@ -31,6 +32,7 @@ def action(found: PendingAction) -> dict[str, Any]:
         "execute_after": _at(found.execute_after),
         "closed_at": _at(found.closed_at),
         "decisions": [decision(one) for one in decisions],
+        "questions": [question(one) for one in asked],
         "receipt": found.receipt,
         "failure": found.failure,
         "edited_from": str(found.edited_from_id) if found.edited_from_id else None,
@@ -83,6 +85,10 @@ def decision(one: Decision) -> dict[str, Any]:
         "seconds_shown": one.seconds_shown,
         "shown_hash": one.shown_hash,
     }
+
+
+def question(one: Question) -> dict[str, Any]:
+    return {"question": one.code, "by": one.member.name, "at": _at(one.at), "answer": one.answer}
 
 
 def _at(moment: datetime | None) -> str | None:

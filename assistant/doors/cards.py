@@ -13,12 +13,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from assistant.doors import receipts, wording
+from assistant.doors import questions, receipts, wording
 from assistant.doors.record.readers import story_url
 from assistant.doors.shapes import FEW, FIRST, OF_THE_FILE, Card, CardDocument, CardFact, Details, Label
 from assistant.doors.wording import Shown
 from assistant.gate import passkeys, policy, renewing
-from assistant.models import OPEN, Decision, Message, PendingAction, Status
+from assistant.models import OPEN, Decision, Message, PendingAction, Question, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
 from ledger import webauthn
@@ -35,6 +35,7 @@ def card(
     reader: Membership,
     *,
     decisions: Sequence[Decision] = (),
+    asked: Sequence[Question] = (),
     predecessor: PendingAction | None = None,
     order: int = 0,
     taken_back: Message | None = None,
@@ -42,7 +43,7 @@ def card(
 ) -> Card:
     """The card as this reader sees it now. `wrong` is a sentence about a click that was not taken.
 
-    `taken_back` is the record of a reverse that needed no card (gate.reversing).
+    `asked` is what was asked about it, `taken_back` the record of a reverse that needed no card (gate.reversing).
     """
     made = registry.get(action.tool)
     decides = made is not None and action.status in OPEN and _decides(action, reader, made, decisions)
@@ -67,6 +68,8 @@ def card(
         "details": _details(action),
         "document": _document(action),
         "wrong": wrong,
+        "asks": questions.offered(action, reader, asked),
+        "answers": questions.answered(asked),
         "successor_url": receipts.link_to(action, action.superseded_by_id),
         "story_url": story_url(action, reader),
     }

@@ -10,15 +10,15 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
 from assistant.doors import edit_form, wording
-from assistant.doors.access import MemberRequest, members_only, posted, signed_in_lately, wants_json
+from assistant.doors.access import MemberRequest, members_only, posted, see_other, signed_in_lately, wants_json
 from assistant.doors.answering import WATCHED, another, answer_of, show, told
-from assistant.gate import approvals, clicks, renewing, reversing
+from assistant.gate import approvals, asking, clicks, renewing, reversing
 from assistant.gate.approvals import Answer, Click, Kind
 from assistant.gate.evidence import PDF, Given
 from assistant.models import EvidenceFile, PendingAction
 from assistant.models.evidence import MOST_BYTES
 from assistant.tools import registry
-from ledger.errors import DomainError
+from ledger.errors import DomainError, NotFound
 from ledger.models import StoredDocument, Via
 from ledger.text import clean_block
 from ledger.webauthn import MOST_CHARS
@@ -92,6 +92,25 @@ def seen(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUI
     if wants_json(request):
         return told(_find(request, conversation_id, action_id), outcome="seen")
     return HttpResponse(status=204)
+
+
+@require_POST
+@members_only
+def ask(request: MemberRequest, conversation_id: uuid.UUID, action_id: uuid.UUID) -> HttpResponse:
+    """A question about the card (`question`, a word of gate.asking), which the records answer; it decides nothing."""
+    try:
+        asking.ask(_click(request, conversation_id, action_id), posted(request).get("question", ""))
+    except NotFound:
+        raise Http404 from None
+    except DomainError as error:
+        kind = Kind.CONFLICT if error.code == "CARD_CHANGED" else Kind.REFUSED
+        return answer_of(request, Answer(kind, _find(request, conversation_id, action_id), error.sentence))
+    found = _find(request, conversation_id, action_id)
+    if wants_json(request):
+        return told(found, outcome="asked")
+    if request.htmx:
+        return show(request, found, panel="asked")
+    return see_other("chat:action", conversation_id, action_id)
 
 
 @require_POST

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
-from assistant.doors import cards, markdown, receipts, sidebar, wording
+from assistant.doors import cards, markdown, questions, receipts, sidebar, wording
 from assistant.doors.inbox_lists import Place
 from assistant.doors.record.readers import story_url
 from assistant.doors.shapes import Card
 from assistant.doors.thread import DECIDED
 from assistant.gate import reversing
-from assistant.models import OPEN, Decision, Message, PendingAction, Status
+from assistant.models import OPEN, Decision, Message, PendingAction, Question, Status
 from assistant.tools import registry
 from ledger import permissions
 from ledger.compiled import Compiled, some_ids
@@ -108,8 +108,9 @@ def entries(ids: Collection[uuid.UUID], reader: Membership) -> list[Entry]:
     actions = CARDS.all(actions=list(ids)) if ids else []
     decisions, said = _decisions(actions), _words(actions, reader)
     reverses = {record.action_id: record for record in reversing.records(actions)}
+    asked = questions.of_all([action.pk for action in actions])
     return [
-        _entry(action, reader, decisions[action.pk], said[action.turn_id], reverses.get(action.pk))
+        _entry(action, reader, decisions[action.pk], asked[action.pk], said[action.turn_id], reverses.get(action.pk))
         for action in actions
     ]
 
@@ -123,17 +124,21 @@ def _entry(
     action: PendingAction,
     reader: Membership,
     decisions: Sequence[Decision],
+    asked: Sequence[Question],
     words: Sequence[Said],
     taken_back: Message | None,
 ) -> Entry:
     before = action.edited_from if action.edited_from_id and action.status in OPEN else None
     own = action.conversation.starter_id == reader.pk
+    shown = cards.card(
+        action, reader, decisions=decisions, asked=asked, predecessor=before, order=1, taken_back=taken_back
+    )
     opens = own or permissions.allowed(reader, "read_all_conversations")
     return Entry(
         id=action.pk,
         order=order_of(action.pk),
         seq=action.seq,
-        card=cards.card(action, reader, decisions=decisions, predecessor=before, order=1, taken_back=taken_back),
+        card=shown,
         by=action.requester.name,
         at=wording.moment(action.created_at),
         mine=action.requester_id == reader.pk,

@@ -139,6 +139,8 @@ def _why_closed(action: PendingAction, decisions: Sequence[Decision]) -> tuple[s
             return (_("%(name)s stopped it before it ran.") % {"name": by},)
         case Status.CANCELLED, "stop":
             return (_("Closed because the answer was stopped."),)
+        case Status.CANCELLED, "paused":
+            return (_("Closed: %(name)s paused the assistant.") % {"name": by},)
         case Status.CANCELLED, _any:
             return (_("Cancelled by %(name)s.") % {"name": by},) if by else ()
         case Status.EXPIRED, "new_message":

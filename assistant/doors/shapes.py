@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
 
+from assistant.doors.questions import Answered
 from assistant.doors.wording import Mark, Shown
 from assistant.models import OPEN
 from assistant.tools.effects import Level
@@ -130,6 +131,8 @@ class Card:
     note: str = ""
     grounds: tuple[Ground, ...] = ()
     stale: str = ""
+    asks: tuple[tuple[str, str], ...] = ()
+    answers: tuple[Answered, ...] = ()
     alone: bool = False
     can_decide: bool = False
     can_edit: bool = False

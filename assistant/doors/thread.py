@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Expression, F, OuterRef, Q, QuerySet, Subquery, Value
 
-from assistant.doors import cards
+from assistant.doors import cards, questions
 from assistant.doors.items import LAST, Item, Section, bubble, card_item, items_of, state_item, who_item
 from assistant.gate import reversing
 from assistant.models import OPEN, Conversation, Decision, Message, PendingAction, ToolCall, Turn
@@ -134,6 +134,7 @@ def sections(
         for decision in DECIDED.all(actions=[action.pk for action in actions]):
             decided[decision.action_id].append(decision)
 
+    asked = questions.of_all([action.pk for action in actions])
     reverses = {record.action_id: record for record in reversing.records(actions)}
     last_turn = newest_turn(conversation.pk)
     newest = last_turn.ordinal if last_turn else None
@@ -150,7 +151,12 @@ def sections(
         own_actions = [action for action in actions if action.turn_id == turn.pk]
         cards_of = {
             a.pk: cards.card(
-                a, reader, decisions=decided[a.pk], predecessor=_shown_before(a), taken_back=reverses.get(a.pk)
+                a,
+                reader,
+                decisions=decided[a.pk],
+                asked=asked[a.pk],
+                predecessor=_shown_before(a),
+                taken_back=reverses.get(a.pk),
             )
             for a in own_actions
         }
@@ -158,7 +164,13 @@ def sections(
         made[turn.pk].items += items_of(turn, said[turn.pk], own_calls, own_actions, cards_of, newest=last)
     for action in actions:
         if action.turn_id is None:
-            made_card = cards.card(action, reader, decisions=decided[action.pk], taken_back=reverses.get(action.pk))
+            made_card = cards.card(
+                action,
+                reader,
+                decisions=decided[action.pk],
+                asked=asked[action.pk],
+                taken_back=reverses.get(action.pk),
+            )
             loose.items.append(card_item(made_card, action, 0))
     everything = [*made.values(), loose] if loose.items else list(made.values())
     for section in everything:

@@ -14,6 +14,7 @@ on_action: list[URLPattern] = [
     path("cancel", deciding.cancel, name="action_cancel"),
     path("undo", deciding.undo, name="action_undo"),
     path("seen", deciding.seen, name="action_seen"),
+    path("ask", deciding.ask, name="action_ask"),
     path("again", deciding.again, name="action_again"),
     path("reverse", deciding.reverse, name="action_reverse"),
     path("settle", settling.settle, name="action_settle"),

@@ -3,8 +3,21 @@
 A tool that uses a word which is not here does not start (registry.complete). Sentences take named parameters.
 """
 
+from typing import Any
+
+from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
+
+from ledger.models import ClientMessage, Invoice, Quote, Stage
+
+STATES: dict[str, type[TextChoices]] = {
+    "lead": Stage,
+    "quote": Quote.Status,
+    "invoice": Invoice.Status,
+    "message": ClientMessage.Status,
+}
+"""What a record's state is called, by its kind: the codes are "quote_sent", "invoice_paid"."""
 
 LABELS = {
     "client": _("Client"),
@@ -74,6 +87,18 @@ LABELS = {
     "credit_note": _("Credit note"),
     "pix_day": _("Day of the 90 within which a Pix can go back"),
     "refund": _("Refund"),
+    "record": _("Record"),
+    "on_record_since": _("On record since"),
+    "blocked": _("Blocked"),
+    "in_the_trash": _("In the trash"),
+    "day": _("Day"),
+    "what": _("What was done"),
+    "client_credit": _("Credit"),
+    "more_of_them": _("More of them"),
+    "said_by": _("Who"),
+    "said_at": _("When"),
+    "words": _("Words"),
+    "read_from_outside": _("Read from outside"),
 }
 
 MARKS = {
@@ -87,7 +112,7 @@ MARKS = {
     "without_number": _("Shown without the number; the final file's fingerprint stands on the receipt"),
 }
 
-VALUES = {
+VALUES: dict[str, Any] = {
     "check": _("Check"),
     "cash": _("Cash"),
     "transfer": _("Bank transfer"),
@@ -103,6 +128,8 @@ VALUES = {
     "cancelled": _("Cancelled"),
     "overcharge": _("Charged too much"),
     "goodwill": _("Goodwill"),
+    "yes": _("yes"),
+    **{f"{kind}_{state.value}": state.label for kind, states in STATES.items() for state in states},
 }
 
 PHRASES = {

@@ -1,4 +1,4 @@
-"""The same conversations and actions as JSON, for programs: reading only, with the session of a member.
+"""The same conversations and actions as JSON, for programs, with the session of a member: reading, and the kill switch.
 
 The shapes are fixed (docs/interfaces.md). Times are ISO 8601 in UTC, ids UUIDs, amounts integers of cents.
 """
@@ -9,16 +9,18 @@ from typing import Any
 
 from django.http import Http404, HttpRequest
 from rest_framework.decorators import api_view
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assistant.doors import bodies
 from assistant.doors.access import conversation_of
-from assistant.gate import approvals, policy
+from assistant.gate import approvals, pausing, policy
 from assistant.models import Message, PendingAction, ToolCall
 from assistant.tools import registry
 from ledger import permissions
+from ledger.errors import NotAllowed
+from ledger.text import clean_line
 
 MOST = 200
 
@@ -35,6 +37,21 @@ def members_only(view: Any) -> Any:
         return response
 
     return guarded
+
+
+@api_view(["POST"])
+@members_only
+def pause(request: Request) -> Response:
+    """Pause the assistant, with a `reason` or without one: the kill switch. Pressed again, it stays paused.
+
+    It is turned on again on the settings page only. 403 where the member may not.
+    """
+    given = request.data if isinstance(request.data, dict) else {}
+    try:
+        made = pausing.pause(by=_member(request), reason=clean_line(str(given.get("reason") or "")))
+    except NotAllowed as error:
+        raise PermissionDenied(error.sentence) from None
+    return Response({"paused": True, "by": made.started_by.name, "at": made.started_at, "reason": made.reason})
 
 
 @api_view(["GET"])

@@ -31,11 +31,11 @@ from assistant.doors.items import Item, Section, State, bubble, opening_items, s
 from assistant.doors.markdown import plain
 from assistant.doors.reading import Viewer
 from assistant.doors.shapes import Card
-from assistant.gate import sight
+from assistant.gate import pausing, sight
 from assistant.models import OPEN, Conversation, Message, PendingAction, Turn
 from ledger import permissions
 from ledger.compiled import Compiled, an_id
-from ledger.models import Membership
+from ledger.models import Membership, Suspension
 
 CONVERSATION = Compiled(lambda: Conversation.objects.filter(pk=an_id()))
 BEING_WRITTEN: Compiled[Any] = Compiled(
@@ -193,9 +193,10 @@ def _card(
     """The card, its data for programs, and everything on the page that counts cards."""
     shell = Section(section.element_id, section.order, items)
     body = SafeString(render_to_string("chat/section.html", {"section": shell}))
+    pause = pausing.current() if card.paused else None
     return format_html(
         '<hx-partial hx-target="#thread" hx-swap="place" data-action="{}" data-status="{}" data-tool="{}"'
-        ' data-label="{}" data-summary="{}" data-hash="{}">{}</hx-partial>{}{}',
+        ' data-label="{}" data-summary="{}" data-hash="{}">{}</hx-partial>{}{}{}',
         card.id,
         card.status,
         card.tool,
@@ -204,8 +205,16 @@ def _card(
         card.digest,
         body,
         announce(card.announcement),
-        counts(conversation, reader),
+        counts(conversation, reader, paused=pause is not None),
+        _banner(pause, reader) if card.open or card.paused else "",
     )
+
+
+def _banner(pause: Suspension | None, reader: Membership) -> SafeString:
+    """The banner of a pause, which a card that it closed brings along, and one that waits takes away."""
+    context = {"paused": pause, "may_switch": permissions.allowed(reader, "pause_agent")}
+    html = SafeString(render_to_string("parts/paused.html", context)) if pause else ""
+    return format_html('<hx-partial hx-target="#paused" hx-swap="innerHTML">{}</hx-partial>', html)
 
 
 def _turn(section: Section, item: Item, state: State) -> list[Frame]:
@@ -266,7 +275,7 @@ def badge(number: int) -> SafeString:
     return format_html(row * 2, "waiting-count", html, "waiting-above", html)
 
 
-def counts(conversation: Conversation, reader: Membership) -> SafeString:
+def counts(conversation: Conversation, reader: Membership, *, paused: bool = False) -> SafeString:
     """The chip, the badge, the dot in the list, the note under the composer and the title of the window."""
     found = sight.waiting(reader)
     made = _chip(conversation, found)
@@ -274,7 +283,7 @@ def counts(conversation: Conversation, reader: Membership) -> SafeString:
     waits = ANY_OPEN.first(conversation=conversation.pk) is not None
     link = sidebar.Link(conversation.pk, sidebar.url_of(conversation.pk), title, waits, here=True)
     number = f"({made.count}) " if made.count else ""
-    context = {"chip": made, "one": link}
+    context = {"chip": made, "one": link, "paused": paused}
     partials = (
         ("#waiting-chip", "chat/waiting_chip.html"),
         (f"#conversation-{conversation.pk}", "parts/conversation_link.html"),

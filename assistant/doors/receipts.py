@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from assistant.doors import wording
 from assistant.doors.shapes import Ground, Held
-from assistant.gate import reversing
+from assistant.gate import pausing, reversing
 from assistant.models import Decision, Message, PendingAction, Status
 from assistant.tools import registry
 from assistant.tools.effects import Level
@@ -123,6 +123,7 @@ def _settled(
                 "tag": f"{Status(action.status).label}{', ' + at if at else ''}",
                 "heading": _("%(label)s: nothing was done") % {"label": label},
                 "lines": _why_closed(action, decisions),
+                "paused": action.closed_by == pausing.PAUSED,
                 "can_ask_again": action.status in (Status.EXPIRED, Status.CANCELLED) and made is not None,
             }
 
@@ -139,7 +140,7 @@ def _why_closed(action: PendingAction, decisions: Sequence[Decision]) -> tuple[s
             return (_("%(name)s stopped it before it ran.") % {"name": by},)
         case Status.CANCELLED, "stop":
             return (_("Closed because the answer was stopped."),)
-        case Status.CANCELLED, "paused":
+        case Status.CANCELLED, pausing.PAUSED:
             return (_("Closed: %(name)s paused the assistant.") % {"name": by},)
         case Status.CANCELLED, _any:
             return (_("Cancelled by %(name)s.") % {"name": by},) if by else ()

@@ -134,6 +134,7 @@ class Card:
     asks: tuple[tuple[str, str], ...] = ()
     answers: tuple[Answered, ...] = ()
     alone: bool = False
+    paused: bool = False
     can_decide: bool = False
     can_edit: bool = False
     can_ask_again: bool = False

@@ -14,10 +14,10 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from assistant.gate import sight
+from assistant.gate import pausing, policy_versions, sight
 from assistant.models import OPEN, Conversation, PendingAction
 from ledger import permissions
-from ledger.models import Access, Membership
+from ledger.models import Access, Membership, Suspension
 
 SHOWN = 30
 
@@ -46,6 +46,7 @@ PLACES = (
     Place("outbox", lazy("Messages"), "outbox"),
     Place("trash", lazy("Trash"), "trash", needs="restore_record"),
     Place("audit", lazy("Audit"), "audit", needs="read_audit"),
+    Place("chat:settings", lazy("Settings"), "settings", needs="change_settings"),
 )
 
 
@@ -84,6 +85,10 @@ class Desk:
     ways: list[Way]
     conversations: list[Group]
     waiting: int
+    paused: Suspension | None = None
+    bad_policy: tuple[int, str] | None = None
+    may_switch: bool = False
+    """Who may pause the assistant; they alone hear of a policy that cannot be read."""
 
 
 def desk(request: HttpRequest) -> dict[str, Any]:
@@ -104,6 +109,7 @@ def _desk(request: Any) -> Desk:
     member = request.member
     if member is None:
         return Desk("", "", "", False, [], [], 0)
+    heads = permissions.allowed(member, "pause_agent")
     return Desk(
         company=request.company.name,
         name=member.name,
@@ -112,6 +118,9 @@ def _desk(request: Any) -> Desk:
         ways=list(_ways(request.path, member)),
         conversations=_conversations(member, request.path),
         waiting=waiting_count(member),
+        paused=pausing.current(),
+        bad_policy=policy_versions.unreadable() if heads else None,
+        may_switch=heads,
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settling, standing, stream
+from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settings, settling, standing, stream
 
 app_name = "chat"
 
@@ -43,6 +43,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("standing/<uuid:rule_id>/", standing.rule, name="standing_rule"),
     path("standing/<uuid:rule_id>/on", standing.turn_on, name="standing_on"),
     path("standing/<uuid:rule_id>/revoke", standing.revoke, name="standing_revoke"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/pause", settings.pause, name="pause"),
+    path("settings/turn-on", settings.turn_on, name="turn_on"),
+    path("settings/review/", settings.review_policy, name="review_policy"),
+    path("settings/review/history/", settings.history, name="policy_history"),
+    path("settings/review/<slug:part>", settings.change_policy, name="change_policy"),
+    path("api/v1/agent/pause", api.pause, name="api_pause"),
     path("api/v1/tools/", api.tools, name="api_tools"),
     path("api/v1/conversations/<uuid:conversation_id>/messages/", api.messages, name="api_messages"),
     path("api/v1/actions/<uuid:action_id>/", api.action, name="api_action"),

@@ -9,7 +9,6 @@ record. The card's status, hash and time stay as they are.
 import hashlib
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone

@@ -12,19 +12,22 @@ from assistant.gate import standing
 from assistant.gate.outcome import Clock, go_on, tell
 from assistant.models import OPEN, Decision, PendingAction, Status
 from ledger import audit, jobs, permissions
+from ledger.compiled import Compiled
 from ledger.errors import DomainError
 from ledger.models import Membership, Suspension
 
 PAUSED = "paused"
 """`closed_by` of what the pause closed."""
+CURRENT: Compiled[Suspension] = Compiled(
+    lambda: Suspension.objects.filter(ended_at=None).select_related("started_by")[:1]
+)
 STOPPABLE = (*OPEN, Status.SCHEDULED)
 UNDO_SLOT = 3
 
 
 def current() -> Suspension | None:
     """The pause that is in force, with who began it."""
-    found: Suspension | None = Suspension.objects.filter(ended_at=None).select_related("started_by").first()
-    return found
+    return CURRENT.first()
 
 
 @transaction.atomic

@@ -50,6 +50,7 @@ CLOSED_BY: dict[str, Promise] = {
     "new_message": lazy("A new message"),
     "deadline": lazy("Its deadline"),
     "stop": lazy("A stopped answer"),
+    "paused": lazy("A pause of the assistant"),
     "person": lazy("A person with a note"),
 }
 NOTHING_RAN = (
@@ -102,6 +103,7 @@ def as_shown(action: PendingAction, *, image: str, file: str) -> Card:
         tag=_("As it was shown"),
         can_decide=False,
         can_edit=False,
+        asks=(),
         document=document,
         announcement="",
         successor_url="",

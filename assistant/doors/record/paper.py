@@ -30,6 +30,7 @@ def words(story: Story, *, company: Company, reader: Membership, standing: Stand
         Part(_("How it was asked for"), rows=_rows(story.asked)),
         _card(story),
         Part(_("On whose screen"), rows=_rows(story.seen), empty=_("On nobody's, as far as is known.")),
+        *(Part(_("A question, and what the records answered"), rows=_rows(rows)) for rows in story.questions),
         *(Part(_("A decision"), rows=_rows(rows)) for rows in story.decisions),
         *(Part(_("A click that came to nothing"), rows=_rows(rows)) for rows in story.not_taken),
         _payload(story),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from assistant.doors import wording
+from assistant.doors import questions, wording
 from assistant.doors.record import evidence, proof
 from assistant.doors.record.evidence import Check, Row, moment, state
 from assistant.doors.record.proof import Proof
@@ -61,6 +61,7 @@ class Story:
     ran: list[Row]
     decisions: list[list[Row]]
     seen: list[Row]
+    questions: list[list[Row]]
     alerts: list[list[Row]]
     links: list[tuple[str, PendingAction]]
     trail: list[Row]
@@ -108,6 +109,7 @@ def of(action: PendingAction) -> Story:
         ran=evidence.ran(action, attempt),
         decisions=[evidence.decided(decision) for decision in decisions],
         seen=_seen(action),
+        questions=[_question(one) for one in questions.answered(questions.of_all([action.pk])[action.pk])],
         alerts=_alerts(action),
         links=_links(action),
         trail=_trail(action),
@@ -158,6 +160,16 @@ def _attempt(event: AuditEvent) -> list[Row]:
 def _seen(action: PendingAction) -> list[Row]:
     views = Seen.objects.filter(action=action).select_related("member").order_by("at")
     return [(moment(view.at), f"{view.member.name}, {evidence.door(view.door)}") for view in views]
+
+
+def _question(one: questions.Answered) -> list[Row]:
+    """What a person asked about the card and what the records answered at that time."""
+    facts = [(label, shown.text) for group in one.groups for label, shown in group]
+    return [
+        (_("Question"), one.question),
+        (_("Who"), f"{one.by}, {one.at}"),
+        *(facts or [(_("Answer"), _("Nothing on record."))]),
+    ]
 
 
 def _alerts(action: PendingAction) -> list[list[Row]]:

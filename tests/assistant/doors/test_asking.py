@@ -84,6 +84,8 @@ def test_the_records_answer_and_the_card_stays_as_it_was(busy: Desk):
     page = busy.browser().get(busy.url_of(action)).content.decode()
     assert page.count('<section id="question-') == 5, "evidence stays on what the card became"
     assert 'name="question"' not in page
+    story = busy.browser().get(f"/audit/actions/{action.pk}/").content.decode()
+    assert (story.count("Who is this?"), 'name="question"' in story) == (1, False)
 
 
 def test_every_place_that_shows_the_card_shows_the_answers_to_whoever_may_see_it(busy: Desk):

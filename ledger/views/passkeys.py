@@ -30,7 +30,6 @@ from ledger.actions.passkeys import (
 from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Membership, Passkey
-from ledger.views import throttle
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import require
 from ledger.views.once import see_other

@@ -37,9 +37,11 @@ LONGEST_PULSE_SECONDS: Final = 2.0
 DRAIN_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 3.0
 PICKED_AT_ONCE: Final = 32
-WORK_THREADS: Final = 4
-"""Threads for the loop's own short transactions: more would only take the interpreter from the event loop. Tools, which
-may be slow, have the rest of the pool and hold nothing else up; leases and clock have theirs."""
+CLAIM_THREADS: Final = 2
+"""Threads that take turns and find their first step: a person waits for those, and no turn that ends stands before."""
+WORK_THREADS: Final = 3
+"""Threads for the loop's other short transactions: more would only take the interpreter from the event loop. Tools,
+which may be slow, have the rest of the pool and hold nothing else up; leases and clock have theirs."""
 SIDE_THREADS: Final = 2
 RECONNECT_SECONDS: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
 
@@ -49,8 +51,10 @@ class Runner:
 
     def __init__(self, *, model: Model | None = None, most: int | None = None) -> None:
         self._given = model
+        taken = CLAIM_THREADS + WORK_THREADS + SIDE_THREADS
+        self._claims = Database(CLAIM_THREADS, "claims")
         self._work = Database(WORK_THREADS, "turns")
-        self._tools = Database(max(2, pool_size(settings.DATABASES["default"]) - WORK_THREADS - SIDE_THREADS), "tools")
+        self._tools = Database(max(2, pool_size(settings.DATABASES["default"]) - taken), "tools")
         self._side = Database(SIDE_THREADS, "clock")
         self._most = most or settings.AVAL_AGENT_TURNS
         self._running: dict[uuid.UUID, TurnLoop] = {}
@@ -99,7 +103,7 @@ class Runner:
         close = getattr(get_channel_layer(), "close", None)
         if close is not None and self._given is None:
             await close()
-        for database in (self._work, self._tools, self._side):
+        for database in (self._claims, self._work, self._tools, self._side):
             database.close()
 
     # Taking turns
@@ -119,7 +123,7 @@ class Runner:
                 self._look.set()
                 continue
             try:
-                picked, begun = await self._work(claiming.pick_and_begin, room, **self._first_step(model))
+                picked, begun = await self._claims(claiming.pick_and_begin, room, **self._first_step(model))
             except Exception:
                 log.exception("No turns could be taken")
                 await asyncio.sleep(LOOK_SECONDS)
@@ -169,10 +173,10 @@ class Runner:
     ) -> tuple[Claimed | None, steps.Step | None]:
         """The claim and the turn's first step; the claim alone where the step cannot be found at once."""
         try:
-            begun = await self._work(claiming.claim_and_begin, tenant_id, turn_id, **self._first_step(model))
+            begun = await self._claims(claiming.claim_and_begin, tenant_id, turn_id, **self._first_step(model))
         except Exception:
             log.exception("Turn %s could not be begun at once", turn_id)
-            return await self._work(claiming.claim, tenant_id, turn_id), None
+            return await self._claims(claiming.claim, tenant_id, turn_id), None
         return begun or (None, None)
 
     @staticmethod

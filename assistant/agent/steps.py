@@ -142,31 +142,35 @@ def save_text(claimed: Claimed, message_id: uuid.UUID, text: str) -> None:
 def complete_reply(claimed: Claimed, message_id: uuid.UUID, reply: Reply) -> Step:
     """Store a whole reply with its calls; end the turn where it made none. Returns the calls to run."""
     with claimed.scope(held=True) as scope:
-        turn = scope.turn
         tokens = reply.usage.total if reply.usage else 0
+        step = _complete(scope, message_id, reply, tokens)
         usage.add(scope.company, tokens=tokens)
-        message = MESSAGE.one(pk=message_id)
-        message.text, message.open, message.tokens = reply.text, False, tokens
-        accused = guard.unfounded(turn, reply.text) if reply.text else []
-        if accused:
-            message.code, message.params = history.UNFOUNDED, {"actions": [str(action.pk) for action in accused]}
-        tools = offered.to(scope.member)
-        calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
-        turn.unknown_tools, turn.tokens = streak, turn.tokens + tokens
-        left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
-        if left:
-            calling.show_running(left[0])
-        announce(turn.conversation_id, message, *calls, fields=("text", "open", "code", "params", "tokens"))
-        if accused:
-            ends.say(turn, Line.UNFOUNDED, cards=[action.summary for action in accused])
-        if too_many:
-            ends.end_with_line(turn, Turn.Status.FAILED, Line.UNKNOWN_TOOLS)
-        elif not calls:
-            _end(turn, reply)
-        else:
-            turn.save(update_fields=["unknown_tools", "tokens"])  # a turn that ends writes them with its end
-            return _run_calls(scope, left)
-        return Over()
+        return step
+
+
+def _complete(scope: Scope, message_id: uuid.UUID, reply: Reply, tokens: int) -> Step:
+    turn, message = scope.turn, MESSAGE.one(pk=message_id)
+    message.text, message.open, message.tokens = reply.text, False, tokens
+    accused = guard.unfounded(turn, reply.text) if reply.text else []
+    if accused:
+        message.code, message.params = history.UNFOUNDED, {"actions": [str(action.pk) for action in accused]}
+    tools = offered.to(scope.member)
+    calls, streak, too_many = _calls(turn, message, reply.calls, list(tools))
+    turn.unknown_tools, turn.tokens = streak, turn.tokens + tokens
+    left = [call for call in calls if call.status == ToolCall.Status.QUEUED]
+    if left:
+        calling.show_running(left[0])
+    announce(turn.conversation_id, message, *calls, fields=("text", "open", "code", "params", "tokens"))
+    if accused:
+        ends.say(turn, Line.UNFOUNDED, cards=[action.summary for action in accused])
+    if too_many:
+        ends.end_with_line(turn, Turn.Status.FAILED, Line.UNKNOWN_TOOLS)
+    elif not calls:
+        _end(turn, reply)
+    else:
+        turn.save(update_fields=["unknown_tools", "tokens"])  # a turn that ends writes them with its end
+        return _run_calls(scope, left)
+    return Over()
 
 
 def _calls(turn: Turn, message: Message, made: Sequence[Call], tools: list[str]) -> tuple[list[ToolCall], int, bool]:
@@ -223,9 +227,9 @@ def fail(claimed: Claimed, status: Turn.Status, line: Line, said: str, tokens: i
     """The model gave no whole reply: keep what it said, run nothing of it (H39), and say so."""
     with claimed.scope(held=True) as scope:
         turn = scope.turn
-        usage.add(scope.company, tokens=tokens)
         ends.close_reply(turn, history.INTERRUPTED, said)
         ends.end_with_line(turn, status, line)
+        usage.add(scope.company, tokens=tokens)
 
 
 def end_stopped(claimed: Claimed, said: str | None) -> None:

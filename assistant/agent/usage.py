@@ -43,7 +43,7 @@ def day_of(company: Company) -> date:
 
 
 def add(company: Company, *, tokens: int, calls: int = 1) -> None:
-    """Count model calls and their tokens."""
+    """Count model calls and their tokens. Call it last in a transaction: all turns of the company write this row."""
     with connection.cursor() as cursor:
         cursor.execute(ADD, [new_id(), current_tenant(), day_of(company), calls, tokens])
 

@@ -1,6 +1,7 @@
 """The runner in this process: it hears, claims, stops, rests, and gives up what it holds."""
 
 import asyncio
+import re
 import threading
 import time
 import uuid
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 
 from assistant import turns
 from assistant.agent import claiming, history, inbox, runner, steps
@@ -255,6 +257,18 @@ def test_a_turn_that_kills_its_runners_is_given_up_in_the_end():
     assert (turn.status, turn.problem) == (Turn.Status.INTERRUPTED, "process_stopped")
     assert not Due.objects.filter(kind=turns.KIND, object_id=turn.pk).exists()
     desk.history()
+
+
+def test_the_days_usage_is_written_last_for_every_turn_of_the_company_waits_for_it():
+    desk = a_desk()
+    desk.post("hello")
+    claimed = desk.claim()
+    speak = desk.next(claimed)
+    assert isinstance(speak, steps.Speak)
+    with CaptureQueriesContext(connection) as asked:
+        desk.finish(claimed, speak, "Hello.")
+    changes = [one["sql"] for one in asked.captured_queries if re.search("INSERT|UPDATE|DELETE", one["sql"])]
+    assert [("assistant_dailyusage" in sql) for sql in changes] == [False] * (len(changes) - 1) + [True]
 
 
 def test_a_promise_for_a_turn_that_needs_nothing_is_forgotten():

@@ -14,7 +14,8 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Load every tool, job and alarm, and refuse to start while a gated tool is incomplete (T21)."""
-        import_module("assistant.insight.alarms")
+        for name in ("alarms", "checks", "weekly"):
+            import_module(f"assistant.insight.{name}")
         problems = import_module("assistant.gate.catalogue").load()
         if problems:
             raise ImproperlyConfigured("Incomplete tools: " + "; ".join(problems))

@@ -42,7 +42,8 @@ class CompanySettings(BaseModel):
     `undo_seconds` and `expiry_seconds` are by tool, over the tool's own. `l3_threshold_cents` is where money
     out takes a second person, `l3_always` asks for one every time; `l3_passkey` wants strong approvals signed by a
     passkey (T69). `overpayment` says what becomes of money above what is owed: refused, or the client's credit where a
-    person allows it (H19). Nothing is dated on or before `books_closed_on` (I20).
+    person allows it (H19). Nothing is dated on or before `books_closed_on` (I20). `weekly_letter` sends the
+    owners the week's figures by mail.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -67,6 +68,7 @@ class CompanySettings(BaseModel):
     l3_always: bool = False
     l3_passkey: bool = False
     resume_turns: bool = True
+    weekly_letter: bool = True
     daily_token_budget: int = Field(default=2_000_000, ge=0)
 
     def discount_limit(self, member: Membership) -> Decimal:

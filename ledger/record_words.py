@@ -35,6 +35,7 @@ BELONGS = {
     "settings": "company",
     "review_policy": "company",
     "standing_approval": "company",
+    "check": "action",
     "delegation": "member",
 }
 """Kinds that begin with another noun than that under which they are found."""
@@ -142,6 +143,7 @@ KINDS: dict[str, Promise] = {
     "agent.paused": lazy("Assistant paused"),
     "agent.turned_on": lazy("Assistant turned on"),
     "alert.handled": lazy("Alert handled"),
+    "check.marked": lazy("Deed marked afterwards"),
     "admin.entered": lazy("Staff entered the company"),
     "admin.left": lazy("Staff left the company"),
     "sandbox.set": lazy("Sandbox set"),

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
-from ledger import audit, jobs, lifeline, nightly, tenancy
+from ledger import audit, jobs, lifeline, nightly, regular, tenancy
 from ledger.actions import quotes
 from ledger.models import Knock, Quote, Via
 
@@ -27,11 +27,12 @@ def expire_quote(tenant_id: uuid.UUID, quote_id: uuid.UUID) -> None:
 
 
 def sweep() -> None:
-    """Each minute: wake what a lost message left behind, forget old knocks, see that the rows are of this life, and
-    that every company's chain will be read.
+    """Each minute: wake what a lost message left behind, forget old knocks, see that the rows are of this life, that
+    every company's chain will be read, and that its regular jobs stand.
     """
     Knock.objects.filter(since__lt=Now() - KNOCKS_KEPT).delete()
     if lifeline.moved():
         lifeline.mend()
     nightly.promise_all()
+    regular.promise_all()
     jobs.dispatch_due()

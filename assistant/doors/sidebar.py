@@ -45,6 +45,7 @@ PLACES = (
     Place("price_book", lazy("Price book"), "book"),
     Place("outbox", lazy("Messages"), "outbox"),
     Place("trash", lazy("Trash"), "trash", needs="restore_record"),
+    Place("chat:insight", lazy("Insight"), "dash", needs="read_audit"),
     Place("audit", lazy("Audit"), "audit", needs="read_audit"),
     Place("chat:settings", lazy("Settings"), "settings", needs="change_settings"),
 )

@@ -54,7 +54,7 @@ def rules(request: MemberRequest) -> HttpResponse:
             "on": [_line(rule) for rule in standing_now if rule.on_at],
             "off": [_line(rule) for rule in standing_now if not rule.on_at],
             "ended": [_line(rule) for rule in found.exclude(ended_at=None).order_by("-ended_at")[:ENDED_SHOWN]],
-            "offers": _offers(),
+            "offers": named_offers(),
         },
     )
 
@@ -143,7 +143,7 @@ def _form(request: MemberRequest, form: RuleForm, status: int = 200) -> HttpResp
     return render(request, "standing/write.html", {"form": form, "key": key}, status=status)
 
 
-def _offers() -> list[dict[str, Any]]:
+def named_offers() -> list[dict[str, Any]]:
     """What was always confirmed as it was, with the names of whom it concerned: one query for each kind of party."""
     offers = standing_rules.offers()[:10]
     ids = [offer.party_id for offer in offers]

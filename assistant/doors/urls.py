@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from assistant.doors import api, chat, deciding, inbox, inbox_stream, proposing, settings, settling, standing, stream
+from assistant.doors import (
+    api,
+    chat,
+    deciding,
+    inbox,
+    inbox_stream,
+    insight,
+    proposing,
+    reviewing,
+    settings,
+    settling,
+    standing,
+    stream,
+)
 
 app_name = "chat"
 
@@ -16,6 +29,7 @@ on_action: list[URLPattern] = [
     path("seen", deciding.seen, name="action_seen"),
     path("ask", deciding.ask, name="action_ask"),
     path("again", deciding.again, name="action_again"),
+    path("wrong", reviewing.wrong, name="action_wrong"),
     path("reverse", deciding.reverse, name="action_reverse"),
     path("settle", settling.settle, name="action_settle"),
     path("document.pdf", deciding.document, name="action_document"),
@@ -37,7 +51,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inbox/", inbox.inbox, name="inbox"),
     path("inbox/events", inbox_stream.events, name="inbox_events"),
     path("inbox/alerts/<uuid:alert_id>/handled", inbox.handled, name="alert_handled"),
+    path("inbox/review/", reviewing.review, name="review"),
+    path("inbox/review/<uuid:check_id>/", reviewing.mark, name="review_mark"),
     path("inbox/<slug:tab>/", inbox.inbox, name="inbox_tab"),
+    path("insight/", insight.insight, name="insight"),
     path("standing/", standing.rules, name="standing"),
     path("standing/new/", standing.write, name="standing_write"),
     path("standing/<uuid:rule_id>/", standing.rule, name="standing_rule"),

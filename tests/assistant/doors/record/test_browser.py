@@ -54,6 +54,7 @@ def test_from_the_list_to_the_story_to_the_file(product: Running, office: tuple[
     page = new_page()
     sign_in(page, product, made.cast)
     page.goto(f"{product.url}/audit/")
+    page.get_by_text("Filter", exact=True).click()
     page.get_by_label("What", exact=True).select_option("action")
     page.get_by_role("button", name="Show", exact=True).click()
     page.get_by_role("link", name="Monday").first.click()

@@ -21,7 +21,7 @@ from assistant.models import StandingApproval
 from ledger import dates, permissions
 from ledger.errors import DomainError, NotFound
 from ledger.models import Client, Lead
-from ledger.views.once import once, see_other
+from ledger.once import once, see_other
 
 ENDED_SHOWN = 20
 

@@ -14,8 +14,8 @@ from assistant.tools.effects import Level
 from ledger import dates
 from ledger.actions.records import by_ref
 from ledger.errors import NotFound
+from ledger.figure_fields import PriceField
 from ledger.models import BusinessModel, Client, Lead, Membership
-from ledger.views.figure_fields import PriceField
 
 USUALLY = timedelta(days=90)
 

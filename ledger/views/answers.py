@@ -14,7 +14,7 @@ from ledger import permissions
 from ledger.actions.records import by_ref
 from ledger.errors import DomainError, NotAllowed, NotFound
 from ledger.models import BusinessModel
-from ledger.views.once import see_other
+from ledger.once import see_other
 
 Row = TypeVar("Row", bound=BusinessModel)
 Params = ParamSpec("Params")

@@ -18,8 +18,8 @@ from ledger import dates, permissions
 from ledger.actions import delegations
 from ledger.errors import DomainError, NotFound
 from ledger.models import Membership
+from ledger.once import once, see_other
 from ledger.views.access import MemberRequest, members_only
-from ledger.views.once import once, see_other
 
 USUALLY = timedelta(days=7)
 FIELDS = {"taker": "taker", "ends_at": "last"}

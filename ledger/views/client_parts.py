@@ -12,10 +12,10 @@ from ledger.actions.contacts import add_contact, remove_contact, update_contact
 from ledger.actions.sites import add_site
 from ledger.errors import DomainError
 from ledger.models import Client, Contact
+from ledger.once import once
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import flashing, require, status_of, tell
 from ledger.views.clients import client_or_404, show
-from ledger.views.once import once
 from ledger.views.party_forms import ContactForm, SiteForm
 
 

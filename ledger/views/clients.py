@@ -15,10 +15,10 @@ from ledger.actions.holds import documents_of
 from ledger.actions.notes import notes_of
 from ledger.errors import DomainError
 from ledger.models import Client, QuoteRevision
+from ledger.once import once
 from ledger.text import search_key
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import flashing, record_or_404, require, status_of, sure_of, tell, version_of
-from ledger.views.once import once
 from ledger.views.pages import newest_first
 from ledger.views.party_forms import ClientForm, ContactForm, NoteForm, SiteForm
 

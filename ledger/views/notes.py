@@ -14,9 +14,9 @@ from ledger.actions.records import RECORDS, any_by_ref
 from ledger.actions.trash import in_trash, restore_record
 from ledger.errors import DomainError, NotFound
 from ledger.models import BusinessModel, Note
+from ledger.once import once
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import flashing, record_or_404
-from ledger.views.once import once
 from ledger.views.party_forms import NoteForm
 
 

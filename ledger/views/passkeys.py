@@ -30,9 +30,9 @@ from ledger.actions.passkeys import (
 from ledger.company_settings import current_settings
 from ledger.errors import DomainError
 from ledger.models import Membership, Passkey
+from ledger.once import see_other
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import require
-from ledger.views.once import see_other
 from ledger.views.waits import Door, take_back, wait_at
 
 PENDING = "passkey_challenge"

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ledger.actions.quote_lines import draft_revision
 from ledger.errors import DomainError
 from ledger.models import Quote, QuoteRevision
+from ledger.once import once, see_other, taken
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import record_or_404, require, status_of, tell, version_of
-from ledger.views.once import once, see_other, taken
 from ledger.views.quote_forms import QuoteEditor
 
 AS_SAVED = lazy("These are the sums as last saved: a field cannot be read yet.")

@@ -23,9 +23,9 @@ from ledger.actions.quote_lines import (
 )
 from ledger.actions.quote_terms import MOST_TERMS, VALID_DAYS, QuoteTerms, set_quote_terms
 from ledger.company_settings import current_settings
+from ledger.figure_fields import NOTHING, PortionField, PriceField, QuantityField, same
 from ledger.models import Membership, PriceItem, PriceVersion, Quote, QuoteLine, QuoteRevision
 from ledger.money import Portion
-from ledger.views.figure_fields import NOTHING, PortionField, PriceField, QuantityField, same
 
 KEEP = ""
 WIDE = forms.Textarea(attrs={"rows": 3})

@@ -19,10 +19,10 @@ from ledger import permissions
 from ledger.actions import erasing
 from ledger.errors import DomainError
 from ledger.models import Membership
+from ledger.once import once, taken
 from ledger.record import export, signing
 from ledger.views.access import MemberRequest, members_only
 from ledger.views.answers import status_of
-from ledger.views.once import once, taken
 
 WRITERS = 2
 _writers = ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="export")

@@ -143,7 +143,7 @@ def _entry(
         at=wording.moment(action.created_at),
         mine=action.requester_id == reader.pk,
         conversation_url=f"{sidebar.url_of(action.conversation_id)}#action-{action.pk}" if opens else "",
-        conversation=str(action.conversation) if own else "",
+        conversation=action.conversation.title if own else "",
         words=tuple(words) if action.requester_id != reader.pk else (),
         settles=action.status == Status.IN_DOUBT and permissions.allowed(reader, "reconcile_action"),
     )

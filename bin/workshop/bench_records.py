@@ -8,13 +8,17 @@ finds the address of the superuser in AVAL_BENCH_ADMIN and the number of rows in
 """
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ledger import embedded
+from ledger.embedded import Server
 from ledger.embedded_access import Access
 from tests.own_server import own_server
 from tests.server import ROOT
@@ -28,16 +32,26 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, default=None)
     parser.add_argument("--part", action="append", choices=PARTS, default=None)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="aval-records-") as folder:
-        return measured(given.keep or Path(folder), given.rows, given.part or list(PARTS))
+    with server(given.keep) as access:
+        return measured(access, given.rows, given.part or list(PARTS))
 
 
-def measured(folder: Path, rows: int, parts: list[str]) -> int:
+@contextlib.contextmanager
+def server(kept: Path | None) -> Iterator[Access]:
+    """A PostgreSQL for this run alone, or the one of a folder, which stays."""
+    if kept:
+        with Server(embedded.folder(kept.absolute()), fast=True).owned() as access:
+            yield access
+        return
+    with tempfile.TemporaryDirectory(prefix="aval-records-") as folder, own_server(Path(folder)) as access:
+        yield access
+
+
+def measured(access: Access, rows: int, parts: list[str]) -> int:
     """Run each part on one server; 1 if one of them was over its bar."""
-    with own_server(folder) as access:
-        environment = os.environ | settings_of(access, rows)
-        run([sys.executable, "manage.py", "migrate", "--no-input", "--verbosity=0"], environment)
-        return max(run([sys.executable, "-m", part], environment) for part in parts)
+    environment = os.environ | settings_of(access, rows)
+    run([sys.executable, "manage.py", "migrate", "--no-input", "--verbosity=0"], environment)
+    return max(run([sys.executable, "-m", part], environment) for part in parts)
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:

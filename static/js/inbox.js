@@ -18,3 +18,4 @@ document.addEventListener("htmx:before:swap", ({ detail: { tasks } }) => tasks.f
 for (const name of ["wheel", "touchmove"]) document.addEventListener(name, release, { passive: true });
 document.addEventListener("keydown", ({ key, target }) => MOVES.has(key) && !target.closest("input, textarea, select, button") && release());
 addEventListener("resize", release);
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });

@@ -24,6 +24,7 @@
 | AVAL_QUEUE_WORKERS, AVAL_QUEUE_POLL | the worker's processes; seconds between two looks unasked | 2; 0.25 |
 | AVAL_QUEUE_TIMEOUT, AVAL_QUEUE_RETRY | seconds a task may take; until it comes again | 90; 120 |
 | AVAL_SIGNING_KEY | signs exports: 32 bytes in base64 (`manage.py signing_key --new`) | derived from SECRET_KEY |
+| AVAL_METRICS_TOKEN | opens /metrics to Prometheus (bearer token, 20 characters or more) | /metrics is not there |
 | AVAL_LOG_LEVEL | DEBUG, INFO, WARNING, ERROR | INFO |
 
 A server that is half configured does not start: it says in one line what is missing.
@@ -253,6 +254,9 @@ X_FRAME_OPTIONS = "DENY"
 # Preloading binds the whole domain for years: its owner's decision, not this program's.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
 AVAL_SIGNING_KEY = env.key("AVAL_SIGNING_KEY", 32)
+AVAL_METRICS_TOKEN = env.text("AVAL_METRICS_TOKEN")
+if AVAL_METRICS_TOKEN and len(AVAL_METRICS_TOKEN) < 20:
+    env.refuse("AVAL_METRICS_TOKEN", f"has {len(AVAL_METRICS_TOKEN)} characters; it needs 20 or more, at random")
 AVAL_LEASE_SECONDS = env.number("AVAL_LEASE_SECONDS", 30)
 AVAL_MAX_BODY = 12 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
@@ -282,7 +286,7 @@ REST_FRAMEWORK = {
 # The log
 
 _SECRETS = [SECRET_KEY, OPENAI_API_KEY, EMAIL_HOST_PASSWORD, _owner.get("PASSWORD", ""), env.text("AVAL_SIGNING_KEY")]
-_SECRETS += [d["PASSWORD"] for d in DATABASES.values()]
+_SECRETS += [AVAL_METRICS_TOKEN, *(d["PASSWORD"] for d in DATABASES.values())]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

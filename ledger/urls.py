@@ -5,11 +5,12 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from ledger.admin_site import site
-from ledger.views import account
+from ledger.views import account, metrics
 
 handler500 = "ledger.views.problems.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(url="/c/"), name="home"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("login/", account.sign_in, name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("companies/", account.companies, name="companies"),

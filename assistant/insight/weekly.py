@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from assistant.insight import advice, metrics
 from assistant.insight.metrics import Report
@@ -88,7 +89,7 @@ def _figures(report: Report) -> str:
         (_("Cards put up"), str(cards.proposed)),
         (_("Approved unchanged"), rate(cards.unedited_rate)),
         (_("Edited before approval"), rate(cards.edited_rate)),
-        (_("Rejected"), rate(cards.rejected_rate)),
+        (pgettext("cards", "Rejected"), rate(cards.rejected_rate)),
         (_("Cancelled, or taken back"), str(cards.withdrawn)),
         (_("Ran out, nobody's decision"), rate(cards.expired_rate)),
         (_("By a standing approval, without a click"), str(cards.by_rule)),

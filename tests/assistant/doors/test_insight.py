@@ -25,7 +25,7 @@ from tests.queries import counted
 
 
 def done(desk: Desk, name: str, *, hasty: bool = False) -> PendingAction:
-    action = desk.propose("rename_client", name=name)
+    action = desk.propose("rename_client", by=desk.cast.owner, name=name)
     with desk.cast.scope():
         if hasty:
             Seen.objects.create(action=action, member=desk.cast.owner, door="system")
@@ -35,7 +35,7 @@ def done(desk: Desk, name: str, *, hasty: bool = False) -> PendingAction:
 
 
 def rejected(desk: Desk, text: str) -> None:
-    action = desk.propose("post_letter", text=text)
+    action = desk.propose("post_letter", by=desk.cast.owner, text=text)
     with desk.cast.scope():
         approvals.reject(Click(action.pk, action.conversation_id, desk.cast.owner, action.digest, reason="no"))
 

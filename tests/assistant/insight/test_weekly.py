@@ -86,7 +86,7 @@ def test_every_owner_and_nobody_else_is_written_to(lone_ridge: Cast, monkeypatch
     [
         ("en", ("Cards put up: 3", "Approved unchanged: 1 of 2 (50%)", "Rejected: 1 of 2 (50%)", "Waiting now:",
                 "Cards that wait for somebody: 1", "Deeds with a person's click: 1 of 1 (100%)")),
-        ("pt-br", ("Cartões apresentados: 3", "Aprovados sem mudança: 1 de 2 (50%)", "Rejeitados: 1 de 2 (50%)",
+        ("pt-br", ("Cartões apresentados: 3", "Aprovados sem mudança: 1 de 2 (50%)", "Recusados: 1 de 2 (50%)",
                    "Esperando agora:", "Cartões que esperam por alguém: 1")),
     ],
 )  # fmt: skip
@@ -94,7 +94,7 @@ def test_it_says_in_the_owners_language_what_the_record_says(language: str, says
     desk = make_desk(aurora() if language == "pt-br" else None)
     done(desk, "John")
     rejected(desk, "no")
-    desk.propose("post_letter", text="waits")
+    desk.propose("post_letter", by=desk.cast.owner, text="waits")
     today = timezone.localdate(timezone=ZoneInfo(desk.cast.company.timezone))
     first = today - timedelta(days=today.weekday())
     with desk.cast.scope():

@@ -106,6 +106,8 @@ def _deed(check: SpotCheck) -> Deed:
             wording.moment(action.closed_at) if action.closed_at else "",
             _url(action),
         )
+    if call is None:
+        raise LookupError("a spot check is of an action or of a call")
     written = wording.shown_text(call.arguments[:2000], lines=True)
     at = wording.moment(call.ended_at) if call.ended_at else ""
     return Deed(check.pk, label, written, SafeString(""), call.turn.member.name, at, "")

@@ -64,7 +64,8 @@ def rules(request: MemberRequest) -> HttpResponse:
 def write(request: MemberRequest) -> HttpResponse:
     """Write a rule; it is tried on the past and shown before anything runs by it."""
     _require_reader(request)
-    given = {"member": request.member, "currency": request.company.currency, "zone": request.company.timezone}
+    company = request.company
+    given: dict[str, Any] = {"member": request.member, "currency": company.currency, "zone": company.timezone}
     if request.method != "POST":
         initial = {name: request.GET.get(name, "")[:60] for name in ("tool", "party")}
         return _form(request, RuleForm(initial=initial, **given))
@@ -74,7 +75,7 @@ def write(request: MemberRequest) -> HttpResponse:
     try:
         return once(request, lambda: _written(request, form))
     except DomainError as error:
-        form.add_error(FIELDS.get(error.data.get("field", "")), error.sentence)
+        form.add_error(FIELDS.get(str(error.data.get("field", ""))), error.sentence)
         return _form(request, form, status=422)
 
 

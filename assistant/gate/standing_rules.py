@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -167,16 +168,17 @@ def offers() -> list[Offer]:
     rows = (
         PendingAction.objects.filter(created_at__gte=since, level__lt=Level.STRONG, compensates=None)
         .exclude(closed_by__in=[standing.DOOR, "facts_changed", "proposed_again"])
+        .annotate(edited=Q(edited_from__isnull=False))
         .order_by("-created_at")
-        .values_list("tool", "targets", "status", "amount_cents", "edited_from_id", "closed_by")[:MOST_REPLAYED]
+        .values_list("tool", "targets", "status", "amount_cents", "edited", "closed_by")[:MOST_REPLAYED]
     )
     groups: dict[tuple[str, str, str], list[tuple[bool, int]]] = {}
-    for tool, targets, status, cents, edited_from, closed_by in rows:
+    for tool, targets, status, cents, edited, closed_by in rows:
         party = [target for target in targets if target["kind"] in CLIENTS_AND_LEADS]
         if len(party) != 1:
             continue
         key = (tool, party[0]["kind"], party[0]["id"])
-        good = status == Status.EXECUTED and not edited_from and closed_by != "edit"
+        good = status == Status.EXECUTED and not edited and closed_by != "edit"
         groups.setdefault(key, []).append((good, cents))
     ruled = set(StandingApproval.objects.filter(ended_at=None).values_list("tool", "party_id"))
     found = [

@@ -22,15 +22,15 @@ from ledger.once import once, see_other
 from ledger.views.access import MemberRequest, members_only
 
 USUALLY = timedelta(days=7)
-FIELDS = {"taker": "taker", "ends_at": "last"}
+FIELDS: dict[str, str] = {"taker": "taker", "ends_at": "last"}
 """The field that an error of the action is about."""
 
 
 class AwayForm(forms.Form):
     """Whole days of the company: from the morning of the first to the end of the last."""
 
-    giver = forms.ModelChoiceField(None, label=lazy("Who is away"), empty_label=None)
-    taker = forms.ModelChoiceField(None, label=lazy("Who decides meanwhile"))
+    giver: Any = forms.ModelChoiceField(None, label=lazy("Who is away"), empty_label=None)
+    taker: Any = forms.ModelChoiceField(None, label=lazy("Who decides meanwhile"))
     first = forms.DateField(label=lazy("First day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
     last = forms.DateField(label=lazy("Last day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
 
@@ -57,7 +57,7 @@ class AwayForm(forms.Form):
 @members_only
 def away(request: MemberRequest) -> HttpResponse:
     """What is in force or will be, and a form for more."""
-    given = {"member": request.member, "zone": request.company.timezone}
+    given: dict[str, Any] = {"member": request.member, "zone": request.company.timezone}
     if request.method != "POST":
         return _page(request, AwayForm(**given))
     form = AwayForm(request.POST, **given)
@@ -66,7 +66,7 @@ def away(request: MemberRequest) -> HttpResponse:
     try:
         return once(request, lambda: _delegated(request, form))
     except DomainError as error:
-        form.add_error(FIELDS.get(error.data.get("field", "")), error.sentence)
+        form.add_error(FIELDS.get(str(error.data.get("field", ""))), error.sentence)
         return _page(request, form, status=422)
 
 

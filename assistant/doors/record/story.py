@@ -164,7 +164,7 @@ def _seen(action: PendingAction) -> list[Row]:
 
 def _question(one: questions.Answered) -> list[Row]:
     """What a person asked about the card and what the records answered at that time."""
-    facts = [(label, shown.text) for group in one.groups for label, shown in group]
+    facts: list[Row] = [(label, shown.text) for group in one.groups for label, shown in group]
     return [
         (_("Question"), one.question),
         (_("Who"), f"{one.by}, {one.at}"),

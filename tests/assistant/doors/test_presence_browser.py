@@ -25,6 +25,12 @@ SCRIPTED = """async ([url, hash]) => {
   return answer.status;
 }"""
 
+HELD = """() => {
+  const { dataset } = document.documentElement;
+  delete dataset.held;
+  addEventListener("submit", () => (dataset.held = ""), { capture: true, once: true });
+}"""
+
 
 @pytest.fixture
 def desk(product: Running) -> Desk:
@@ -49,13 +55,14 @@ def authenticator(page: Page, *, verifies: bool = True) -> tuple[CDPSession, str
 
 def hold(page: Page) -> None:
     """Hold the button until it says yes, on however slow a machine, and no shorter than two seconds."""
-    page.evaluate("() => { delete window.held; addEventListener('submit', () => (window.held = true), true); }")
+    page.evaluate(HELD)
+    page.locator("[data-hold]").scroll_into_view_if_needed()
     box = page.locator("[data-hold]").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     began = time.monotonic()
     page.mouse.down()
-    page.wait_for_function("window.held")
+    page.locator("html[data-held]").wait_for()
     page.mouse.up()
     assert time.monotonic() - began >= 2
 

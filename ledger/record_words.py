@@ -152,6 +152,7 @@ KINDS: dict[str, Promise] = {
     "user.deleted": lazy("Staff account deleted"),
     "audit.verified": lazy("Chain verified"),
     "audit.exported": lazy("Record exported"),
+    "audit.evals_exported": lazy("Cases taken out for evals"),
     "audit.erased": lazy("Record erased in part"),
 }
 PROBLEMS: dict[str, Promise] = {

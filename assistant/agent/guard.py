@@ -50,8 +50,8 @@ RECENT: Final = 20
 
 def unfounded(turn: Turn, text: str) -> list[PendingAction]:
     """The actions that the text says were done and that were not; empty where it claims nothing of the kind."""
-    claims = list(_claims(text))
-    if not claims:
+    sentences = list(claims(text))
+    if not sentences:
         return []
     recent = PendingAction.objects.filter(conversation_id=turn.conversation_id).exclude(status=Status.SUPERSEDED)
     actions = list(recent.order_by("-pk")[:RECENT])
@@ -61,7 +61,7 @@ def unfounded(turn: Turn, text: str) -> list[PendingAction]:
         return []
     backed = set().union(*(_tokens(action.summary) for action in done)) | _read_as_done(turn)
     found: dict[str, PendingAction] = {}
-    for sentence in claims:
+    for sentence in sentences:
         named = _tokens(sentence)
         if named:
             accused = [action for action in undone if named & _tokens(action.summary) - backed]
@@ -71,7 +71,7 @@ def unfounded(turn: Turn, text: str) -> list[PendingAction]:
     return list(found.values())
 
 
-def _claims(text: str) -> Iterator[str]:
+def claims(text: str) -> Iterator[str]:
     """Sentences that say, without an if or a not, that something was done."""
     for sentence in SENTENCE.split(text):
         in_person = IN_PERSON.search(sentence) and not ON_A_CARD.search(sentence)

@@ -26,7 +26,7 @@ from assistant.agent import guard
     ],
 )
 def test_T46_a_claim_is_heard_in_both_languages(text: str) -> None:
-    assert list(guard._claims(text)) != []
+    assert list(guard.claims(text)) != []
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_T46_a_claim_is_heard_in_both_languages(text: str) -> None:
     ],
 )
 def test_T46_words_that_claim_nothing_are_left_alone(text: str) -> None:
-    assert list(guard._claims(text)) == []
+    assert list(guard.claims(text)) == []

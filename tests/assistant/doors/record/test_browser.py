@@ -11,7 +11,6 @@ from tests.assistant.doors.test_browser import SIZES, sign_in, violations
 from tests.browser import NewPage
 from tests.cast import PASSWORD
 from tests.desks import desk_of
-from tests.offers import cedar_bend
 from tests.processes import Running
 
 pytestmark = pytest.mark.browser
@@ -19,12 +18,10 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def office(product: Running) -> tuple[Desk, str]:
-    """A company that has sent a message with a quote, and the address of that action's story."""
+    """A company that has sent a message, and the address of that action's story."""
     made = make_desk()
-    with made.cast.scope():
-        cedar_bend(made.cast, made.client)
     desk = desk_of(made.cast)
-    asked = desk.propose("send_email", party_ref="C-0001", subject="Monday", body="We come.", attach_refs=["Q-0001"])
+    asked = desk.propose("send_email", party_ref="C-0001", subject="Monday", body="We come.")
     action = desk.run(asked)
     return made, f"audit/actions/{action.pk}/"
 

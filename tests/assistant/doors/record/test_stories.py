@@ -203,3 +203,15 @@ def test_the_story_is_portuguese_for_those_who_read_it(provider: FileProvider) -
     action = desk.propose("post_letter", by=desk.cast.bia)
     assert "As palavras que levaram a isto" in page(desk, action, "bia")
     assert "A história de uma ação" in paper(desk, action, "bia")
+
+
+def test_the_receipt_and_the_inbox_lead_to_it_for_those_who_may(done: tuple[Desk, PendingAction]) -> None:
+    desk, action = done
+    story = f'href="/audit/actions/{action.pk}/"'
+    for path in (desk.url_of(action), desk.url, "/inbox/history/"):
+        assert story in browser(desk.cast, "dana").get(path).content.decode(), path
+    everyones = browser(desk.cast, "sam").get("/inbox/history/?all=1").content.decode()
+    assert story in everyones, "an admin reads the record"
+    assert (
+        f'href="/audit/actions/{action.pk}/"' not in browser(desk.cast, "alex").get("/inbox/history/").content.decode()
+    )

@@ -46,7 +46,8 @@ class LimitUse(TenantModel):
 class Question(TenantModel):
     """A person's question about a waiting card and the answer that the records gave. It decides nothing.
 
-    `code` names the question, `answer` is facts as a card has them (tools/facts.py).
+    `code` names the question; `answer` is facts as a card has them (tools/facts.py), in a list for each record that it
+    speaks of.
     """
 
     action = TenantForeignKey("assistant.PendingAction", related_name="questions")

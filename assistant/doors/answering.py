@@ -4,6 +4,7 @@
 422 not taken, with a sentence on the card; 404 not there or not yours. A plain form gets 303 to the card.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages as flash
@@ -13,8 +14,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from assistant.doors import bodies, cards, edit_form, questions, wording
+from assistant.doors import bodies, cards, edit_form, frames, inbox_frames, questions, wording
 from assistant.doors.access import MemberRequest, see_other, signed_in_lately, wants_json
+from assistant.doors.inbox_entries import entries
 from assistant.doors.shapes import Card
 from assistant.gate import reversing
 from assistant.gate.approvals import Answer, Kind
@@ -33,12 +35,34 @@ def answer_of(request: MemberRequest, answer: Answer, *, panel: str = "") -> Htt
     status = STATUS[answer.kind]
     if wants_json(request):
         return told(answer.action, outcome=str(answer.kind), sentence=answer.sentence, status=status)
+    if request.htmx and _another_in_inbox(request, answer.action):
+        return _beside(request, answer.action, status)
     if request.htmx or status == 422:
         shown = panel if answer.kind == Kind.REFUSED else ""
         return show(request, answer.action, panel=shown, wrong=answer.sentence, status=status)
     if answer.sentence:
         flash.warning(request, answer.sentence)
     return see_other("chat:action", answer.action.conversation_id, answer.action.pk)
+
+
+def _another_in_inbox(request: MemberRequest, shown: PendingAction) -> bool:
+    """Whether a click in the inbox on one card is answered by another one: it was edited, or its records changed."""
+    page, clicked = request.htmx.current_url_abs_path or "", _clicked(request)
+    return page.startswith(reverse("chat:inbox")) and clicked not in (None, shown.pk)
+
+
+def _clicked(request: MemberRequest) -> Any:
+    """The id of the card in the address."""
+    return request.resolver_match.kwargs.get("action_id") if request.resolver_match else None
+
+
+def _beside(request: MemberRequest, shown: PendingAction, status: int) -> HttpResponse:
+    """Both cards as the inbox's own stream would bring them, each in its place; the new one has the focus."""
+    made = [
+        inbox_frames.placed(replace(entry, focus=entry.id == shown.pk), new=entry.id == shown.pk)
+        for entry in entries([_clicked(request), shown.pk], request.member)
+    ]
+    return HttpResponse(frames.joined(made), status=status, headers={"HX-Reswap": "none"})
 
 
 def another(request: MemberRequest, before: PendingAction, card: PendingAction) -> HttpResponse:

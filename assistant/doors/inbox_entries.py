@@ -79,6 +79,8 @@ class Entry:
     wrong: str = ""
     """A sentence about a form of this entry that was not taken, and what its note said."""
     note: str = ""
+    focus: bool = False
+    """Whether its heading takes the focus."""
 
     @property
     def shown(self) -> str:

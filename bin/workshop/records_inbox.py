@@ -27,6 +27,7 @@ from assistant.models import FINAL, Conversation
 from assistant.tools import registry
 from assistant.tools.registry import Context
 from bin.workshop.page_times import Told, measure, settle
+from ledger import tenancy
 from ledger.actions.members import add_member, user_for
 from ledger.models import Company, Membership, Role
 from tests.cast import Cast, john_smith, lone_ridge
@@ -111,8 +112,8 @@ def filled() -> Cast | None:
         row = bare.execute("SELECT tenant_id FROM assistant_pendingaction LIMIT 1").fetchone()
     if row is None:
         return None
-    office = Cast(Company.objects.get(pk=row[0]))
-    with office.scope():
+    with tenancy.tenant(row[0]):
+        office = Cast(Company.objects.get(pk=row[0]))
         for member in Membership.objects.select_related("user").order_by("pk"):
             office.people[member.name.lower()] = member
     return office

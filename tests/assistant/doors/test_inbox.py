@@ -251,6 +251,24 @@ def test_an_alert_is_handled_with_a_note(desk: Desk):
         assert AuditEvent.objects.filter(kind="alert.handled", actor=desk.cast.dana).count() == 1
 
 
+def test_an_edit_in_the_inbox_brings_both_cards_to_their_places(desk: Desk):
+    """The stream may bring them before the answer does: each has one place, and there is no third."""
+    action = desk.propose()
+    where = {"HX-Request": "true", "HX-Current-URL": "http://testserver/inbox/"}
+    answer = desk.browser().post(
+        desk.url_of(action, "edit"), {"hash": action.digest, "text": "Hello again."}, headers=where
+    )
+    html = answer.content.decode()
+    with desk.cast.scope():
+        new = PendingAction.objects.get(edited_from=action)
+    assert (answer.status_code, answer["HX-Reswap"]) == (200, "none")
+    assert re.findall(r'hx-target="#(\w+)"[^>]*data-action="([^"]+)" data-status="(\w+)"', html) == [
+        ("inbox", str(action.pk), "superseded"),
+        ("cards", str(new.pk), "pending"),
+    ]
+    assert html.count("autofocus") == 1 < html.index("autofocus") > html.index(f'id="entry-{new.pk}"')
+
+
 def test_t64_another_companys_cards_are_nowhere(desk: Desk):
     action = desk.propose()
     theirs = make_desk(strangers())

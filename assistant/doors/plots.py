@@ -45,7 +45,7 @@ class Plot:
     height: int = HEIGHT
 
 
-LOOKS = ("kept", "changed", "refused", "other")
+LOOKS = ("is-kept", "is-edited", "is-rejected", "is-other")
 """Approved, by a person or a rule; edited; rejected; everything else."""
 
 

@@ -19,6 +19,8 @@ from assistant.doors.settings_forms import FORMS, Data, PartForm, TextForm
 from assistant.gate import pausing, policy_versions, review
 from assistant.tools import registry
 from ledger import permissions
+from ledger.actions.company import change_settings
+from ledger.company_settings import current_settings
 from ledger.errors import DomainError, NotFound
 from ledger.models import SubmittedForm
 from ledger.text import clean_line
@@ -45,8 +47,19 @@ def heads_only(
 @require_GET
 @heads_only
 def settings(request: MemberRequest) -> HttpResponse:
-    """The switch, and the way to the review policy."""
-    return render(request, "settings/settings.html", {"paused": pausing.current()})
+    """The switch, the way to the review policy, and the weekly letter."""
+    context = {"paused": pausing.current(), "weekly": current_settings().values.weekly_letter}
+    return render(request, "settings/settings.html", context)
+
+
+@require_POST
+@heads_only
+def letter(request: MemberRequest) -> HttpResponse:
+    """Write the owners the week's figures by mail (`on` is 1), or do not."""
+    on = request.POST.get("on") == "1"
+    change_settings(by=request.member, changes={"weekly_letter": on})
+    flash.success(request, _("The weekly letter is on.") if on else _("The weekly letter is off."))
+    return see_other("chat:settings")
 
 
 @require_POST

@@ -63,6 +63,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/", settings.settings, name="settings"),
     path("settings/pause", settings.pause, name="pause"),
     path("settings/turn-on", settings.turn_on, name="turn_on"),
+    path("settings/letter", settings.letter, name="weekly_letter"),
     path("settings/review/", settings.review_policy, name="review_policy"),
     path("settings/review/history/", settings.history, name="policy_history"),
     path("settings/review/<slug:part>", settings.change_policy, name="change_policy"),

@@ -12,8 +12,8 @@ from typing import Any
 
 from assistant.agent.database import Database
 from assistant.agent.failures import ModelError
-from assistant.agent.llm import Finished, Model
-from assistant.agent.replies import Reply
+from assistant.agent.llm import Model
+from assistant.agent.replies import Finished, Reply
 from assistant.insight.evals import dry
 from assistant.insight.evals.dry import Desk
 from assistant.insight.evals.judging import Deed, Done, Tally, Verdict, judge_unwanted, judge_wanted, judge_words

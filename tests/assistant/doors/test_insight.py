@@ -113,7 +113,7 @@ def test_a_plot_holds_every_day_once_and_its_tallest_column_fills_it(days: int, 
 def test_a_bar_is_full_and_its_parts_touch():
     parts = plots.bar((1, 1, 1))
     assert [(part.look, part.x, part.width) for part in parts] == [
-        ("kept", 0, 240), ("changed", 240, 240), ("refused", 480, 240),
+        ("is-kept", 0, 240), ("is-edited", 240, 240), ("is-rejected", 480, 240),
     ]  # fmt: skip
     assert plots.bar((0, 0, 0)) == ()
 

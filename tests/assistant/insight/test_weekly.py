@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.test import Client as Browser
 from django.utils import timezone
 
 from assistant.insight import weekly
-from ledger import jobs, regular, tenancy
+from ledger import company_settings, jobs, regular, tenancy
 from ledger.actions import staff_mail
 from ledger.actions.members import add_member
 from ledger.models import Company, Due, Role, SettingsVersion, StaffNotice
@@ -71,6 +72,20 @@ def test_a_new_company_and_one_that_turned_it_off_get_none(lone_ridge: Cast, aur
     at(monkeypatch, aurora, monday(aurora))
     assert letters(aurora) == []
     assert Due.objects.filter(kind=weekly.KIND, object_id=aurora.tenant_id).exists()
+
+
+def test_a_head_turns_it_off_and_on_again_on_the_settings_page(lone_ridge: Cast) -> None:
+    def browser(name: str) -> Browser:
+        made = Browser()
+        made.force_login(lone_ridge[name].user)
+        return made
+
+    for on, says in (("0", "Turn the letter on"), ("1", "Turn the letter off")):
+        assert browser("sam").post("/settings/letter", {"on": on}).status_code == 303
+        assert says in browser("dana").get("/settings/").content.decode()
+        with lone_ridge.scope():
+            assert company_settings.current_settings().values.weekly_letter is (on == "1")
+    assert browser("alex").post("/settings/letter", {"on": "0"}).status_code == 404
 
 
 def test_every_owner_and_nobody_else_is_written_to(lone_ridge: Cast, monkeypatch) -> None:

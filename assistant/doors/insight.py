@@ -82,7 +82,7 @@ def said(hint: Hint, days: int) -> Said:
             return Said(sentence % words, reverse("chat:review"), _("Look at them"), True)
         case Advice.HASTY:
             sentence = _(
-                "%(name)s said yes to %(count)s of %(of)s cards sooner than they can be read. A yes without reading "
+                "%(name)s said yes sooner than a card can be read: %(count)s of %(of)s. A yes without reading "
                 "protects nobody: fewer cards, or more time for each, would help."
             )
             return Said(sentence % words, "", "", True)

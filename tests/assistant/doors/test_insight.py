@@ -53,7 +53,7 @@ def test_the_page_says_of_how_many_warns_and_advises(desk: Desk):
     shown = page(desk)
     assert "10 cards were put up from" in shown
     assert "<dt>Approved unchanged</dt><dd>5 of 10 (50%)</dd>" in shown
-    assert "Dana said yes to 5 of 5 cards sooner than they can be read." in shown
+    assert "Dana said yes sooner than a card can be read: 5 of 5." in shown
     assert "Post a letter: 5 of 5 were rejected." in shown
     assert "/inbox/history/?tool=post_letter" in shown
     assert "confirmed 5 times and never changed" in shown

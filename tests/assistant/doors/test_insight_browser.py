@@ -45,7 +45,7 @@ def test_figures_are_read_and_deeds_are_marked(product: Running, desk: Desk, new
     page = new_page()
     sign_in(page, product, desk.cast)
     page.goto(f"{product.url}/insight/")
-    expect(page.get_by_text("Dana said yes to 5 of 5 cards sooner than they can be read.")).to_be_visible()
+    expect(page.get_by_text("Dana said yes sooner than a card can be read: 5 of 5.")).to_be_visible()
     page.get_by_text("The same as a table").click()
     expect(page.locator(".plot table tbody tr")).to_have_count(1)
     looks_right(page, "insight")

@@ -100,7 +100,7 @@ def _standing(reader: Membership, known: dict[uuid.UUID, int]) -> dict[uuid.UUID
 
 def _ended(reader: Membership, since: datetime) -> dict[uuid.UUID, int]:
     late = PendingAction.objects.filter(
-        sight.visible_to(reader), status__in=FINAL, closed_at__gte=since - OVERLAP
+        sight.visible_to(reader), sight.among(*FINAL), closed_at__gte=since - OVERLAP
     ).order_by("-closed_at")
     return dict(late.values_list("pk", "seq")[:MOST])
 

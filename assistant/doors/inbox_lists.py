@@ -23,7 +23,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from assistant.gate import alerts, sight
-from assistant.gate.sight import Eye, Looked
+from assistant.gate.sight import Eye, Looked, among
 from assistant.models import FINAL, UNFINISHED, PendingAction, Status
 from assistant.tools import registry
 from ledger import permissions
@@ -31,8 +31,8 @@ from ledger.compiled import an_id
 from ledger.models import Membership
 from ledger.tenancy import current_tenant
 
-CARDS_ON_A_PAGE = 5
-LINES_ON_A_PAGE = 30
+CARDS_ON_A_PAGE = 4
+LINES_ON_A_PAGE = 20
 DAYS = (1, 7, 30, 90, 365)
 
 
@@ -178,14 +178,14 @@ def _numbers(settles: bool) -> Looked[tuple[int, ...]]:
         rules = {tab: _under(tab, eye, settles) for tab in COUNTED}
         rules[Tab.SECOND] = sight.waits_for(eye) & Q(status=Status.AWAITING_SECOND)
         numbers = {str(tab): Count("pk", filter=rule) for tab, rule in rules.items()}
-        rows = PendingAction.objects.filter(status__in=UNFINISHED).annotate(one=Value(1)).values("one")
+        rows = PendingAction.objects.filter(among(*UNFINISHED)).annotate(one=Value(1)).values("one")
         return rows.annotate(**numbers).values_list(*map(str, COUNTED))
 
     return Looked(build)
 
 
 def _rows(tab: Tab, eye: Eye, settles: bool) -> QuerySet[PendingAction, tuple[uuid.UUID, int]]:
-    rows = PendingAction.objects.filter(_under(tab, eye, settles), status__in=UNFINISHED).order_by("pk")
+    rows = PendingAction.objects.filter(_under(tab, eye, settles), among(*UNFINISHED)).order_by("pk")
     return rows.values_list("pk", "seq")
 
 
@@ -228,7 +228,7 @@ def _merged(*lists: Iterator[Place], size: int) -> list[Place]:
 
 def _own(filters: Filters, before: Place | None, after: datetime | None, size: int) -> Iterator[Place]:
     """One person's cards, or all of the company's where the filters name nobody."""
-    found = PendingAction.objects.filter(status__in=FINAL)
+    found = PendingAction.objects.filter(among(*FINAL))
     if filters.status:
         found = found.filter(status=filters.status)
     if filters.who:

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Generic, TypeVar
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField, Value
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, UUIDField, Value
 
 from assistant.gate import policy
 from assistant.gate.outcome import SECOND_WANTED
@@ -25,6 +25,16 @@ from ledger.models import Membership
 Row = TypeVar("Row")
 SHARED = Q(routed=True) | Q(approvals__gt=1)
 """Cards that somebody else than the requester has to answer, alone or as the second person."""
+
+
+def among(*statuses: Status) -> Func:
+    """The rows in one of these statuses, which stand in the statement itself: as parameters of a prepared one they
+    would hide from the planner that a partial index holds (measured: seconds over a million rows).
+    """
+    words = ", ".join(f"'{status.value}'" for status in statuses)
+    return Func(F("status"), template=f"%(expressions)s IN ({words})", output_field=BooleanField())
+
+
 LEVELS = (Level.CONFIRM, Level.APPROVE, Level.STRONG)
 
 
@@ -131,7 +141,7 @@ def waits_for(eye: Eye) -> Q:
     pending = Q(status=Status.PENDING) & ((asked & eye.own) | (~asked & Q(routed=True) & eye.answers))
     undecided = Q(~Exists(Decision.objects.filter(action=OuterRef("pk"), member=eye.reader)))
     second = Q(status=Status.AWAITING_SECOND) & ~asked & undecided & eye.answers
-    return Q(status__in=OPEN) & (pending | second)
+    return Q(among(*OPEN)) & (pending | second)
 
 
 def _in(rights: Tools) -> Q:
@@ -147,7 +157,7 @@ def readable_to(member: Membership) -> Q:
     """The rows of which `readable` is true."""
     found = visible_to(member)
     if permissions.allowed(member, "read_all_actions"):
-        found |= Q(status__in=FINAL)
+        found |= Q(among(*FINAL))
     if permissions.allowed(member, "reconcile_action"):
         found |= Q(status=Status.IN_DOUBT)
     return found

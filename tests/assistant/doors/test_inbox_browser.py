@@ -67,6 +67,7 @@ def test_t56_t16_the_walk_of_a_card_through_inbox_and_chat(product: Running, des
     assert entry(inbox, second).bounding_box() == below
     entry(inbox, second).get_by_role("link", name="Edit").click()
     entry(inbox, second).get_by_role("textbox", name="Name").fill("Jonathan")
+    inbox.wait_for_timeout(ARMED_MS)
     inbox.get_by_role("button", name="Save and review again").click()
     changed = inbox.locator(".entry", has_text="Rename John Smith to Jonathan")
     expect(entry(inbox, second)).to_contain_text("It was edited; the new card asks again.")

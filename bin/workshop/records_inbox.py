@@ -81,7 +81,10 @@ def pages(office: Cast) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "history all=1, dana", partial(get, browsers["dana"], "/inbox/history/?all=1")
     for name in ("dana", "alex"):
         look = Look(Tab.NEEDS, Filters())
-        yield f"stream, {name}", partial(inbox_frames.changes, viewer(office[name]), look, {}, datetime.now(UTC))
+        yield (
+            f"stream, {name}",
+            partial(inbox_frames.changes, viewer(office, office[name]), look, {}, datetime.now(UTC)),
+        )
 
 
 def hide(query: str, people: dict[str, str]) -> str:
@@ -102,8 +105,8 @@ def browser(member: Membership) -> Browser:
     return http
 
 
-def viewer(member: Membership) -> Viewer:
-    return Viewer(member.user.pk, member.pk, member.tenant.pk, "", "en", "America/Chicago")
+def viewer(office: Cast, member: Membership) -> Viewer:
+    return Viewer(member.user.pk, member.pk, office.company.pk, "", "en", "America/Chicago")
 
 
 def filled() -> Cast | None:

@@ -1,4 +1,4 @@
-"""Figures and the looking afterwards in a real Chromium: axe finds nothing, nothing scrolls sideways, a mark is made."""
+"""Figures and the looking afterwards in a real Chromium: axe is content, nothing scrolls sideways, a mark is made."""
 
 import os
 

@@ -12,7 +12,7 @@ from tests.assistant.doors.conftest import make_desk
 from tests.cast import Cast
 from tests.queries import counted
 
-TOKEN = "a-token-of-more-than-twenty-characters"  # noqa: S105
+TOKEN = "a-token-of-more-than-twenty-characters"
 
 
 def scrape(**headers: str) -> tuple[int, str]:

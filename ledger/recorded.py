@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 
 from ledger.models import AuditEvent, AuditLink
 
-SIZE = 30
+SIZE = 20
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR = re.compile(r"([0-9]{1,17})~([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 

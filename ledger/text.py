@@ -46,6 +46,8 @@ def visible(text: str, *, lines: bool = False) -> Visible:
     With `lines`, line breaks and tabs are ordinary. Nothing is removed and the escape's own bracket is escaped,
     so two different texts never look the same because of what cannot be seen.
     """
+    if text.isascii() and text.isprintable() and _PADDING.search(text) is None:
+        return Visible(text, False)  # what most texts are, without a look at each character
     shown: list[str] = []
     marks = 0
     for at, character in enumerate(text):

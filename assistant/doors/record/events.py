@@ -9,6 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,13 +25,18 @@ from ledger.models import AuditEvent, AuditLink, ChainCheck, Membership
 from ledger.recorded import Wanted
 
 LATE = timedelta(days=2)
+SELECTED, NOT_SELECTED = SafeString(" selected"), SafeString("")
+OPTION = '<option value="{}"{}>{}</option>'
 MOST_VALUES = 60
 LONGEST = 2000
 
 
 @dataclass(frozen=True)
 class Line:
-    """One event of the list; `values` are what it says, `seq` and `hash` its place in the chain."""
+    """One event of the list; `details` are the lines of what it says, `seq` its place in the chain.
+
+    Both they and the form's choices are joined here: as loops of a template they would be most of the page's time.
+    """
 
     id: uuid.UUID
     at: str
@@ -42,9 +48,8 @@ class Line:
     door: str
     address: str
     erased: bool
-    values: tuple[tuple[str, SafeString], ...]
+    details: SafeString
     seq: int | None
-    hash: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def events(request: MemberRequest) -> HttpResponse:
         "lines": [line(event, found.links.get(event.pk), names) for event in found.events],
         "older": found.older,
         "filters": filters,
-        "kinds": _choices(),
+        "kinds": _choices(filters.kind),
         "people": list(Membership.objects.order_by("name").values_list("pk", "name")),
         "standing": standing(ChainCheck.objects.first(), chain.head().seq),
         "may_export": permissions.allowed(request.member, "export_audit"),
@@ -108,10 +113,19 @@ def line(event: AuditEvent, link: AuditLink | None, names: dict[uuid.UUID, Subje
         door=evidence.door(event.door),
         address=event.address,
         erased=event.erased_by is not None,
-        values=tuple(_values(event)),
+        details=_details(event, link),
         seq=link.seq if link else None,
-        hash=link.hash if link else "",
     )
+
+
+def _details(event: AuditEvent, link: AuditLink | None) -> SafeString:
+    rows = [
+        (_("Kind"), format_html("<code>{}</code>", event.kind)),
+        *_values(event),
+        (_("Id"), format_html("<code>{}</code>", event.pk)),
+        (_("Hash of its link"), format_html("<code>{}</code>", link.hash if link else "–")),
+    ]
+    return format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", rows)
 
 
 def standing(check: ChainCheck | None, head: int) -> Standing:
@@ -161,12 +175,21 @@ def _id(text: str) -> uuid.UUID | None:
         return None
 
 
-def _choices() -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """Each noun with its kinds, for the form."""
+def _choices(chosen: str) -> SafeString:
+    """Each noun with its kinds, as the options of the form."""
     by_noun: dict[str, list[tuple[str, str]]] = {noun: [] for noun in record_words.NOUNS}
     for kind, label in record_words.KINDS.items():
         by_noun[record_words.noun_of(kind)].append((kind, str(label)))
-    return [(noun, str(record_words.NOUNS[noun]), kinds) for noun, kinds in by_noun.items()]
+    groups = []
+    for noun, kinds in by_noun.items():
+        label = str(record_words.NOUNS[noun])
+        whole = (noun, _("%(label)s: all") % {"label": label})
+        groups.append((label, format_html_join("", OPTION, (_option(*one, chosen) for one in (whole, *kinds)))))
+    return format_html_join("", '<optgroup label="{}">{}</optgroup>', groups)
+
+
+def _option(value: str, label: str, chosen: str) -> tuple[str, SafeString, str]:
+    return value, SELECTED if value == chosen else NOT_SELECTED, label
 
 
 def _values(event: AuditEvent) -> list[tuple[str, SafeString]]:

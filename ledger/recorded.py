@@ -6,14 +6,16 @@ so a page costs the same behind a million events, whatever is asked for (bin/ben
 
 import re
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q, QuerySet
+from django.db import connection
 
 from ledger.models import AuditEvent, AuditLink
+from ledger.tenancy import current_tenant
 
 SIZE = 20
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,30 +60,42 @@ def days(first: date | None, last: date | None, zone: str) -> tuple[datetime | N
     return since, until
 
 
+OF_KINDS = """
+    SELECT found.at, found.id
+      FROM unnest(%s::varchar[]) AS wanted (kind)
+     CROSS JOIN LATERAL (
+           SELECT at, id FROM ledger_auditevent WHERE {where} AND kind = wanted.kind
+         ORDER BY at DESC, id DESC LIMIT %s) AS found
+  ORDER BY found.at DESC, found.id DESC LIMIT %s
+"""
+OF_ALL = "SELECT at, id FROM ledger_auditevent WHERE {where} ORDER BY at DESC, id DESC LIMIT %s"
+
+
 def _keys(wanted: Wanted, cursor: str, most: int) -> list[tuple[datetime, uuid.UUID]]:
-    found = _narrowed(wanted, _place(cursor))
-    ways: list[QuerySet[Any, Any]] = [
-        found.filter(kind=kind).order_by("-at", "-pk").values_list("at", "pk")[:most] for kind in wanted.kinds
-    ] or [found.order_by("-at", "-pk").values_list("at", "pk")[:most]]
-    if len(ways) == 1:
-        return list(ways[0])
-    return list(ways[0].union(*ways[1:], all=True).order_by("-at", "-pk")[:most])
+    """When and which, by one statement: Django's making of a query for each kind takes longer than they do."""
+    conditions = dict(_conditions(wanted, _place(cursor)))
+    where, values = " AND ".join(conditions), [value for given in conditions.values() for value in given]
+    if wanted.kinds:
+        statement, params = OF_KINDS.format(where=where), [list(wanted.kinds), *values, most, most]
+    else:
+        statement, params = OF_ALL.format(where=where), [*values, most]
+    with connection.cursor() as rows:
+        rows.execute(statement, params)
+        return list(rows.fetchall())
 
 
-def _narrowed(wanted: Wanted, place: tuple[datetime, uuid.UUID] | None) -> "QuerySet[AuditEvent]":
-    found = AuditEvent.objects.all()
+def _conditions(wanted: Wanted, place: tuple[datetime, uuid.UUID] | None) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    yield "tenant_id = %s", (current_tenant(),)
     if wanted.actor is not None:
-        found = found.filter(actor=wanted.actor)
+        yield "actor_id = %s", (wanted.actor,)
     if wanted.subject is not None:
-        found = found.filter(subject_id=wanted.subject)
+        yield "subject_id = %s", (wanted.subject,)
     if wanted.since is not None:
-        found = found.filter(at__gte=wanted.since)
+        yield "at >= %s", (wanted.since,)
     if wanted.until is not None:
-        found = found.filter(at__lt=wanted.until)
+        yield "at < %s", (wanted.until,)
     if place is not None:
-        at, key = place
-        found = found.filter(Q(at__lt=at) | Q(at=at, pk__lt=key), at__lte=at)
-    return found
+        yield "(at, id) < (%s, %s)", place
 
 
 def _cursor(at: datetime, key: uuid.UUID) -> str:

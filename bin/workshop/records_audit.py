@@ -25,7 +25,7 @@ import psycopg
 from django.test import Client as Browser
 
 from bin.workshop.page_times import measure, settle
-from ledger import chain
+from ledger import chain, tenancy
 from ledger.models import AuditEvent, ChainHead, Company, Membership
 from ledger.record import export, verify
 from tests.cast import Cast, john_smith, lone_ridge
@@ -119,8 +119,8 @@ def filled() -> Cast | None:
         row = bare.execute("SELECT tenant_id FROM ledger_auditevent WHERE kind = %s LIMIT 1", [MARK]).fetchone()
     if row is None:
         return None
-    office = Cast(Company.objects.get(pk=row[0]))
-    with office.scope():
+    with tenancy.tenant(row[0]):
+        office = Cast(Company.objects.get(pk=row[0]))
         for member in Membership.objects.select_related("user").order_by("pk"):
             office.people[member.name.lower()] = member
     return office

@@ -182,9 +182,9 @@ def _choices(chosen: str) -> SafeString:
         by_noun[record_words.noun_of(kind)].append((kind, str(label)))
     groups = []
     for noun, kinds in by_noun.items():
-        label = str(record_words.NOUNS[noun])
-        whole = (noun, _("%(label)s: all") % {"label": label})
-        groups.append((label, format_html_join("", OPTION, (_option(*one, chosen) for one in (whole, *kinds)))))
+        heading = str(record_words.NOUNS[noun])
+        whole = (noun, _("%(label)s: all") % {"label": heading})
+        groups.append((heading, format_html_join("", OPTION, (_option(*one, chosen) for one in (whole, *kinds)))))
     return format_html_join("", '<optgroup label="{}">{}</optgroup>', groups)
 
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from assistant.models import PendingAction
+from ledger.compiled import Compiled, Slot, some_ids
 from ledger.models import Client, ClientMessage, Invoice, Lead, Membership, Payment, PriceItem, Quote
 
 ACTION = "pendingaction"
@@ -38,14 +39,7 @@ def named(ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Subject]:
     wanted = list(ids)
     if not wanted:
         return {}
-    rows = [
-        _rows(model.objects.filter(pk__in=wanted), kind, "ref", gone=Q(deleted_at__isnull=False))
-        for kind, (model, _page) in PAGES.items()
-    ]
-    rows.append(_rows(Membership.objects.filter(pk__in=wanted), "membership", "name", gone=Q(active=False)))
-    rows.append(_rows(PendingAction.objects.filter(pk__in=wanted), ACTION, "summary", gone=Q(pk=None)))
-    found = rows[0].union(*rows[1:], all=True)
-    return {key: _subject(kind, key, text, gone) for key, kind, text, gone in found}
+    return {key: _subject(kind, key, text, gone) for key, kind, text, gone in NAMED.all(ids=wanted)}
 
 
 def find(text: str) -> uuid.UUID | None:
@@ -55,10 +49,7 @@ def find(text: str) -> uuid.UUID | None:
         return uuid.UUID(text)
     except ValueError:
         pass
-    models = [*(model for model, _page in PAGES.values()), Membership]
-    rows = [model.objects.filter(ref=text.upper()[:24]).values_list("pk") for model in models]
-    found: tuple[uuid.UUID] | None = rows[0].union(*rows[1:], all=True).first()
-    return found[0] if found else None
+    return OF_REF.first(ref=text.upper()[:24])
 
 
 def _rows(found: "QuerySet[Any]", kind: str, name: str, *, gone: Q) -> "QuerySet[Any]":
@@ -67,6 +58,28 @@ def _rows(found: "QuerySet[Any]", kind: str, name: str, *, gone: Q) -> "QuerySet
         called=Cast(name, TextField()),
         gone=ExpressionWrapper(gone, BooleanField()),
     ).values_list("pk", "of_kind", "called", "gone")
+
+
+def _all_named() -> "QuerySet[Any]":
+    ids = some_ids("ids")
+    rows = [
+        _rows(model.objects.filter(pk=ids), kind, "ref", gone=Q(deleted_at__isnull=False))
+        for kind, (model, _page) in PAGES.items()
+    ]
+    rows.append(_rows(Membership.objects.filter(pk=ids), "membership", "name", gone=Q(active=False)))
+    rows.append(_rows(PendingAction.objects.filter(pk=ids), ACTION, "summary", gone=Q(pk=None)))
+    return rows[0].union(*rows[1:], all=True)
+
+
+def _of_ref() -> "QuerySet[Any]":
+    ref = Slot("ref", CharField())
+    models = [*(model for model, _page in PAGES.values()), Membership]
+    rows = [model.objects.filter(ref=ref).values_list("pk", flat=True) for model in models]
+    return rows[0].union(*rows[1:], all=True)
+
+
+NAMED: Compiled[Any] = Compiled(_all_named)
+OF_REF: Compiled[uuid.UUID] = Compiled(_of_ref)
 
 
 def _subject(kind: str, key: uuid.UUID, text: str, gone: bool) -> Subject:

@@ -140,9 +140,9 @@ def _over(wanted: Use, daily: Daily, company: Company) -> str:
         if limit is not None and own and after > limit:
             return sentence % {"limit": reader.amount(limit, company.currency)}
     if daily.messages is not None and wanted.messages and total.messages > daily.messages:
-        return _("Today's limit is %(limit)s messages.") % {"limit": daily.messages}
+        return _("Today's limit for messages is %(limit)s.") % {"limit": daily.messages}
     if daily.parties is not None and wanted.parties - day.parties and len(total.parties) > daily.parties:
-        return _("Today's limit is %(limit)s clients and leads.") % {"limit": daily.parties}
+        return _("Today's limit for clients and leads is %(limit)s.") % {"limit": daily.parties}
     return ""
 
 

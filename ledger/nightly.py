@@ -5,6 +5,7 @@ long chain is read in pieces, each in a transaction of its own, so that no task 
 chain is told to whoever asked to be told (`when_broken`) and is never mended.
 """
 
+import logging
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -12,12 +13,14 @@ from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from ledger import audit, chain, jobs, tenancy
 from ledger.chain import ChainState, Place
 from ledger.models import ChainCheck, Company, Via
+
+log = logging.getLogger(__name__)
 
 KIND = "verify_chain"
 HOUR = 3
@@ -59,12 +62,24 @@ def verify_chain(tenant_id: uuid.UUID, company_id: uuid.UUID) -> None:
         while finding is None and monotonic() - began < SECONDS:
             with tenancy.tenant(tenant_id):
                 finding = _read_on()
-                if finding is not None:
-                    conclude(finding)
-                    jobs.later(KIND, company_id, at=next_night(Company.objects.get(pk=company_id), timezone.now()))
-        if finding is None:
-            with tenancy.tenant(tenant_id):
+        if finding is not None:
+            _conclude(tenant_id, finding)
+        with tenancy.tenant(tenant_id):
+            if finding is None:
                 jobs.later(KIND, company_id)
+            else:
+                jobs.later(KIND, company_id, at=next_night(Company.objects.get(pk=company_id), timezone.now()))
+
+
+def _conclude(tenant_id: uuid.UUID, finding: ChainState) -> None:
+    """Conclude; a chain that takes no event any more has its alarm all the same."""
+    try:
+        with tenancy.tenant(tenant_id):
+            conclude(finding)
+    except DatabaseError:
+        log.exception("The finding about the chain of %s cannot be put on record", tenant_id)
+        with tenancy.tenant(tenant_id):
+            alarm(finding)
 
 
 def _read_on() -> ChainState | None:
@@ -94,10 +109,15 @@ def conclude(finding: ChainState, **by: Any) -> ChainCheck:
     check.save(update_fields=["seq", "hash", "length", "bad_seq", "problem", "checked_at"])
     told: dict[str, Any] = {"length": finding.length, "bad_seq": finding.bad_seq, "problem": finding.problem}
     audit.record("audit.verified", by=None, **told, **by)
-    if not finding.whole:
-        for alarm in _alarms:
-            alarm(finding)
+    alarm(finding)
     return check
+
+
+def alarm(finding: ChainState) -> None:
+    """Raise the alarm where the chain is broken; also where it takes no event any more, so that nothing is on record."""
+    if not finding.whole:
+        for raise_it in _alarms:
+            raise_it(finding)
 
 
 def _check() -> ChainCheck:

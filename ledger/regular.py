@@ -17,7 +17,8 @@ from ledger.jobs import Job
 KINDS: list[str] = []
 PROMISE_ALL = """
     INSERT INTO ledger_due (id, kind, object_id, tenant_id, run_at, tries)
-    SELECT gen_random_uuid(), kinds.kind, tenant_id, tenant_id, statement_timestamp(), 0
+    SELECT gen_random_uuid(), kinds.kind, tenant_id, tenant_id,
+           statement_timestamp() + (1 + random()) * interval '1 hour', 0
       FROM (SELECT DISTINCT tenant_id FROM ledger_access) AS companies
      CROSS JOIN unnest(%s::text[]) AS kinds (kind)
      WHERE NOT EXISTS (SELECT FROM ledger_due due WHERE due.kind = kinds.kind AND due.object_id = companies.tenant_id)
@@ -32,7 +33,7 @@ def job(kind: str) -> Callable[[Job], Job]:
 
 
 def promise_all() -> None:
-    """See to it that every company has its promise of each kind: the first time at once."""
+    """See to it that every company has its promise of each kind: the first time within two hours, not all at once."""
     with connection.cursor() as cursor:
         cursor.execute(PROMISE_ALL, [KINDS])
 

@@ -324,7 +324,9 @@ def test_locks_are_taken_conversation_first():
 
 def waits_for_a_lock(desk: Desk) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
         return cursor.fetchone()[0] > 0
 
 

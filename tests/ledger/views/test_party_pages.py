@@ -139,7 +139,7 @@ def test_reading_writes_nothing(lone_ridge: Cast, records: dict[str, str]) -> No
     with counted() as asked:
         for url in [*gets(records), "/leads/", "/clients/", "/trash/", "/search/?q=smith"]:
             assert dana.get(url).status_code == 200
-    verbs = {statement.split()[0] for statement in asked.statements}
+    verbs = {statement.split()[0].lstrip("(") for statement in asked.statements}
     assert verbs <= {"SELECT", "SAVEPOINT", "RELEASE", "BEGIN", "COMMIT"}
 
 

@@ -114,7 +114,7 @@ def conclude(finding: ChainState, **by: Any) -> ChainCheck:
 
 
 def alarm(finding: ChainState) -> None:
-    """Raise the alarm where the chain is broken; also where it takes no event any more, so that nothing is on record."""
+    """Raise the alarm where the chain is broken; also where it takes no event any more and nothing goes on record."""
     if not finding.whole:
         for raise_it in _alarms:
             raise_it(finding)

@@ -34,6 +34,7 @@ def looks_right(page: Page, name: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.wait_for_timeout(300)  # a button's colours fade from one theme to the other
             if folder := os.environ.get("SHOTS"):
                 page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png")
             assert violations(page) == [], (width, scheme)
@@ -42,7 +43,7 @@ def looks_right(page: Page, name: str) -> None:
 
 
 def test_figures_are_read_and_deeds_are_marked(product: Running, desk: Desk, new_page: NewPage) -> None:
-    page = new_page()
+    page = new_page(reduced_motion="reduce")
     sign_in(page, product, desk.cast)
     page.goto(f"{product.url}/insight/")
     expect(page.get_by_text("Dana said yes sooner than a card can be read: 5 of 5.")).to_be_visible()

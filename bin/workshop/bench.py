@@ -232,8 +232,8 @@ def bare_decisions(office: Cast) -> list[float]:
                     [action.pk, action.digest],
                 )
                 bare.execute(
-                    "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body)"
-                    " VALUES (%s, %s, 'action.cancelled', now(), 'bench', '', '', '{}')",
+                    "INSERT INTO ledger_auditevent (id, tenant_id, kind, at, door, address, subject_kind, body, salt)"
+                    " VALUES (%s, %s, 'action.cancelled', now(), 'bench', '', '', '{}', repeat('0', 32))",
                     [tenancy.new_id(), office.company.pk],
                 )
             found.append(time.perf_counter() - started)

@@ -59,5 +59,5 @@ def test_no_address_is_kept() -> None:
 
 
 def test_a_database_that_takes_no_writes_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.views.throttle.COUNT", "SET TRANSACTION READ WRITE; SELECT 1/0")
+    monkeypatch.setattr("ledger.views.waits.COUNT", "SET TRANSACTION READ WRITE; SELECT 1/0")
     assert [knock("away", "POST") for _n in range(4)] == [200] * 4

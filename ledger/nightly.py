@@ -11,12 +11,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from ledger import audit, chain, jobs, tenancy
+from ledger import audit, chain, jobs, regular, tenancy
 from ledger.chain import ChainState, Place
 from ledger.models import ChainCheck, Company, Via
 
@@ -128,9 +127,4 @@ def _check() -> ChainCheck:
 
 def next_night(company: Company, now: datetime) -> datetime:
     """The next time at which this company's chain is read, at least an hour from now."""
-    minute = company.pk.int % 60
-    local = now.astimezone(ZoneInfo(company.timezone))
-    night = local.replace(hour=HOUR, minute=minute, second=0, microsecond=0)
-    while night < now + timedelta(hours=1):
-        night += timedelta(days=1)
-    return night
+    return regular.next_time(company.pk, company.timezone, now + timedelta(hours=1), hour=HOUR)

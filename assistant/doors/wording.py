@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as lazy
 from assistant.tools import failures, registry
 from assistant.tools.effects import Effect
 from assistant.tools.vocabulary import LABELS, MARKS, PHRASES, VALUES
-from ledger import dates, reader
+from ledger import reader
 from ledger.text import visible
 
 GOOD_MARKS = frozenset({"same_as_last"})
@@ -163,8 +163,7 @@ def sentence(phrase: Mapping[str, Any]) -> str:
 def moment(at: datetime) -> str:
     """An instant in the reader's time zone: the clock alone today, with the day otherwise."""
     local = timezone.localtime(at)
-    text = dates.format_datetime(at, timezone.get_current_timezone_name(), reader.locale())
-    return clock(at) if local.date() == timezone.localdate() else text
+    return clock(at) if local.date() == timezone.localdate() else reader.moment(at)
 
 
 def clock(at: datetime, *, seconds: bool = False) -> str:

@@ -5,9 +5,8 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 from django import template
-from django.utils import timezone
 
-from ledger import contacts, dates, money, reader
+from ledger import contacts, money, reader
 
 register = template.Library()
 
@@ -67,4 +66,4 @@ def moment(value: datetime | None) -> str:
     """An instant in the time zone of the page."""
     if value is None:
         return "–"
-    return dates.format_datetime(value, timezone.get_current_timezone_name(), reader.locale())
+    return reader.moment(value)

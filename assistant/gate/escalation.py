@@ -60,7 +60,7 @@ def backups(action: PendingAction) -> list[Membership]:
     made = registry.get(action.tool)
     first = set(Decision.objects.filter(action=action).values_list("member_id", flat=True))
     others = Membership.objects.filter(active=True).exclude(pk__in=[action.requester_id, *first]).order_by("ref")
-    able = [member for member in others if made and policy.may_decide(member, made, action.level)]
+    able = list(others.filter(pk__in=policy.able(made, action.level))) if made else []
     backup = review.current().policy.second_for(action.tool).backup
     return [member for member in able if member.ref == backup] or able
 

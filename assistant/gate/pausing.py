@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from assistant.gate import standing
-from assistant.gate.outcome import Clock, go_on, tell
-from assistant.models import OPEN, Decision, PendingAction, Status
+from assistant.gate.outcome import go_on
+from assistant.gate.stopping import STOPPABLE, cancel
+from assistant.models import PendingAction, Status
 from ledger import audit, jobs, permissions
 from ledger.compiled import Compiled
 from ledger.errors import DomainError
@@ -21,8 +22,6 @@ PAUSED = "paused"
 CURRENT: Compiled[Suspension] = Compiled(
     lambda: Suspension.objects.filter(ended_at=None).select_related("started_by")[:1]
 )
-STOPPABLE = (*OPEN, Status.SCHEDULED)
-UNDO_SLOT = 3
 
 
 def current() -> Suspension | None:
@@ -48,51 +47,14 @@ def _close_all(by: Membership) -> list[PendingAction]:
     """Cancel every card that waits and every confirmed action that no worker has claimed: all locked in one order."""
     held = PendingAction.objects.select_for_update(no_key=True).filter(status__in=STOPPABLE).order_by("pk")
     actions = list(held)
-    slots = {action.pk: _slot(action) for action in actions}
-    ids = list(slots)
-    PendingAction.objects.filter(pk__in=ids, status__in=STOPPABLE).update(
-        status=Status.CANCELLED, closed_by=PAUSED, closed_at=Clock()
-    )
-    came = audit.origin()
-    Decision.objects.bulk_create(
-        Decision(
-            action=action,
-            slot=slots[action.pk],
-            verdict=Decision.Verdict.CANCEL,
-            member=by,
-            door=came.door,
-            address=came.address,
-            shown_hash=action.digest,
-        )
-        for action in actions
-    )
-    for action in actions:
-        jobs.forget("expire_action", action.pk)
+    confirmed = [action for action in actions if action.status == Status.SCHEDULED]
+    cancel(actions, by=by, closed_by=PAUSED)
+    for action in confirmed:
         jobs.forget("execute_action", action.pk)
         standing.give_back(action.pk)
-        action.refresh_from_db()
-        audit.record(
-            "action.cancelled",
-            by=by,
-            subject=action,
-            slot=slots[action.pk],
-            digest=action.digest,
-            closed_by=PAUSED,
-            outcome="won",
-        )
-        tell(action, "cancelled", closed_by=PAUSED, by=by.name)
     for action in actions:
         go_on(action)
     return actions
-
-
-def _slot(action: PendingAction) -> int:
-    match action.status:
-        case Status.SCHEDULED:
-            return UNDO_SLOT
-        case Status.AWAITING_SECOND:
-            return 2
-    return 1
 
 
 @transaction.atomic

@@ -1,4 +1,6 @@
-"""A person stops the agent while its cards wait: the cards are cancelled, as that person's decision (T55)."""
+"""A person stops the agent: what waits is cancelled, as that person's decision (T55; the kill switch in pausing.py)."""
+
+from collections.abc import Sequence
 
 from django.db import transaction
 
@@ -7,38 +9,51 @@ from assistant.models import OPEN, Decision, PendingAction, Status, Turn
 from ledger import audit, jobs
 from ledger.models import Membership
 
+STOPPABLE = (*OPEN, Status.SCHEDULED)
+SLOTS = {Status.PENDING: 1, Status.AWAITING_SECOND: 2, Status.SCHEDULED: 3}
+"""The slot of the decision that takes an action back, by the state that it is taken back from."""
+
 
 @transaction.atomic
 def cancel_cards(turn: Turn, *, by: Membership) -> list[PendingAction]:
     """Cancel what the turn has put up and nobody has decided. Actions are locked before the conversation is."""
     held = PendingAction.objects.select_for_update(no_key=True).filter(turn=turn, status__in=OPEN)
     cards = list(held.order_by("pk"))
-    for card in cards:
-        slot = 2 if card.status == Status.AWAITING_SECOND else 1
-        PendingAction.objects.filter(pk=card.pk, status__in=OPEN).update(
-            status=Status.CANCELLED, closed_by="stop", closed_at=Clock()
-        )
-        Decision.objects.create(
-            action=card,
-            slot=slot,
+    cancel(cards, by=by, closed_by="stop")
+    return cards
+
+
+def cancel(held: Sequence[PendingAction], *, by: Membership, closed_by: str) -> None:
+    """Cancel actions that the caller has locked and that have not begun to run; tell their conversations."""
+    slots = {action.pk: SLOTS[Status(action.status)] for action in held}
+    PendingAction.objects.filter(pk__in=slots, status__in=STOPPABLE).update(
+        status=Status.CANCELLED, closed_by=closed_by, closed_at=Clock()
+    )
+    came = audit.origin()
+    Decision.objects.bulk_create(
+        Decision(
+            action=action,
+            slot=slots[action.pk],
             verdict=Decision.Verdict.CANCEL,
             member=by,
-            door=audit.origin().door,
-            address=audit.origin().address,
-            shown_hash=card.digest,
+            door=came.door,
+            address=came.address,
+            shown_hash=action.digest,
         )
-        jobs.forget("expire_action", card.pk)
+        for action in held
+    )
+    for action in held:
+        jobs.forget("expire_action", action.pk)
         audit.record(
             "action.cancelled",
             by=by,
-            subject=card,
-            slot=slot,
-            digest=card.digest,
-            shown=card.digest,
-            closed_by="stop",
+            subject=action,
+            slot=slots[action.pk],
+            digest=action.digest,
+            shown=action.digest,
+            closed_by=closed_by,
             outcome="won",
         )
-    for card in cards:
-        card.refresh_from_db()
-        tell(card, "cancelled", closed_by="stop", by=by.name)
-    return cards
+    for action in held:
+        action.refresh_from_db()
+        tell(action, "cancelled", closed_by=closed_by, by=by.name)

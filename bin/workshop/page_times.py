@@ -13,6 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ledger import tenancy
+from ledger.models import Company, Membership
+from tests.cast import Cast
 
 TIMES, WARM_UP = 20, 8
 """Measured and before: a connection makes its plans anew for the first uses of a statement."""
@@ -87,6 +89,19 @@ def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def short(name: str) -> str:
     return re.sub(r"^(assistant|ledger)_", "", name)
+
+
+def kept(admin: str, find: str, *values: Any) -> Cast | None:
+    """The company of an earlier run that kept its database: `find` gives its id."""
+    with psycopg.connect(admin) as bare:
+        row = bare.execute(find, values).fetchone()
+    if row is None:
+        return None
+    with tenancy.tenant(row[0]):
+        office = Cast(Company.objects.get(pk=row[0]))
+        for member in Membership.objects.select_related("user").order_by("pk"):
+            office.people[member.name.lower()] = member
+    return office
 
 
 def settle(admin: str) -> None:

@@ -24,9 +24,9 @@ django.setup()
 import psycopg
 from django.test import Client as Browser
 
-from bin.workshop.page_times import measure, settle
-from ledger import chain, tenancy
-from ledger.models import AuditEvent, ChainHead, Company, Membership
+from bin.workshop.page_times import kept, measure, settle
+from ledger import chain
+from ledger.models import AuditEvent, ChainHead
 from ledger.record import export, verify
 from tests.cast import Cast, john_smith, lone_ridge
 
@@ -44,7 +44,7 @@ WHO = {"dana": 45, "alex": 40, "": 15}
 
 
 def main() -> int:
-    office = filled() or fill()
+    office = kept(ADMIN, "SELECT tenant_id FROM ledger_auditevent WHERE kind = %s LIMIT 1", MARK) or fill()
     print(f"\nrecord, {ROWS:,} events of one company, load {os.getloadavg()[0]:.1f}; bar: {BAR_MS} ms")
     over = []
     for name, page in pages(office):
@@ -111,19 +111,6 @@ def whole_reading(office: Cast) -> bool:
         code = verify.verify(file.name, None, lambda line: print(f"    {line}"))
         print(f"  the export verified itself in {time.perf_counter() - started:.1f} s")
     return state.whole and code == 0
-
-
-def filled() -> Cast | None:
-    """The company of an earlier run that kept its database."""
-    with psycopg.connect(ADMIN) as bare:
-        row = bare.execute("SELECT tenant_id FROM ledger_auditevent WHERE kind = %s LIMIT 1", [MARK]).fetchone()
-    if row is None:
-        return None
-    with tenancy.tenant(row[0]):
-        office = Cast(Company.objects.get(pk=row[0]))
-        for member in Membership.objects.select_related("user").order_by("pk"):
-            office.people[member.name.lower()] = member
-    return office
 
 
 def fill() -> Cast:

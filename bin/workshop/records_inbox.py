@@ -26,10 +26,9 @@ from assistant.gate import proposals
 from assistant.models import FINAL, Conversation
 from assistant.tools import registry
 from assistant.tools.registry import Context
-from bin.workshop.page_times import Told, measure, settle
-from ledger import tenancy
+from bin.workshop.page_times import Told, kept, measure, settle
 from ledger.actions.members import add_member, user_for
-from ledger.models import Company, Membership, Role
+from ledger.models import Membership, Role
 from tests.cast import Cast, john_smith, lone_ridge
 
 BAR_MS = 50
@@ -45,7 +44,7 @@ CONVERSATIONS = 500
 
 
 def main() -> int:
-    office = filled() or fill()
+    office = kept(ADMIN, "SELECT tenant_id FROM assistant_pendingaction LIMIT 1") or fill()
     print(f"\ninbox, {ROWS:,} actions of one company, load {os.getloadavg()[0]:.1f}; bar: {BAR_MS} ms")
     over = []
     for name, page in pages(office):
@@ -107,19 +106,6 @@ def browser(member: Membership) -> Browser:
 
 def viewer(office: Cast, member: Membership) -> Viewer:
     return Viewer(member.user.pk, member.pk, office.company.pk, "", "en", "America/Chicago")
-
-
-def filled() -> Cast | None:
-    """The company of an earlier run that kept its database."""
-    with psycopg.connect(ADMIN) as bare:
-        row = bare.execute("SELECT tenant_id FROM assistant_pendingaction LIMIT 1").fetchone()
-    if row is None:
-        return None
-    with tenancy.tenant(row[0]):
-        office = Cast(Company.objects.get(pk=row[0]))
-        for member in Membership.objects.select_related("user").order_by("pk"):
-            office.people[member.name.lower()] = member
-    return office
 
 
 def fill() -> Cast:
